@@ -1,0 +1,126 @@
+import { EdgeError } from "../core/api-error.ts";
+import type {
+  EngineGenerateRequest,
+  EngineMessage,
+  WorkerFacts,
+} from "../engine/engine-message.ts";
+import { toEngineFailure } from "../engine/errors.ts";
+import { startWatchdog } from "./watchdog.ts";
+import type { Worker } from "./worker-directory.ts";
+
+export interface Deadlines {
+  /** From the call to the first message, for each try. */
+  readonly firstTokenMs: number;
+  /** Between two messages after that. */
+  readonly stallMs: number;
+}
+
+/** One engine call that has given its first messages. */
+export interface EngineAttempt {
+  readonly worker: Worker;
+  readonly facts: WorkerFacts;
+  /** The messages of the next network read; null at the end of the call. Rejects with EdgeError. */
+  next(): Promise<readonly EngineMessage[] | null>;
+  /**
+   * Lets go of the call. Unless `engineEnded`, the engine is also told by Abort (in the background): some gateways do
+   * not pass a cancellation on.
+   */
+  close(engineEnded: boolean): void;
+}
+
+export interface AttemptOptions {
+  /** Workers in the order in which they are tried. */
+  readonly workers: readonly Worker[];
+  /** The engine's request for one worker; called again for each try. */
+  readonly toEngineRequest: (facts: WorkerFacts) => EngineGenerateRequest;
+  readonly deadlines: Deadlines;
+  /** The client's own end. */
+  readonly signal: AbortSignal;
+  /** Takes work that nobody waits for but that must not be cut short. It never rejects. */
+  readonly inBackground: (work: Promise<void>) => void;
+}
+
+/** Tries after the first, each on another worker. */
+const MAX_RETRIES = 2;
+
+const RETRY_AFTER_MS = 1_000;
+
+/**
+ * Calls one worker after the other until one gives its first messages. Only failures that another worker may not have
+ * are retried. Throws EdgeError with the last failure.
+ */
+export async function openAttempt(options: AttemptOptions): Promise<EngineAttempt> {
+  let failure = new EdgeError({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS });
+  for (const worker of options.workers.slice(0, 1 + MAX_RETRIES)) {
+    try {
+      return await open(worker, options);
+    } catch (thrown) {
+      const { error, retryable } = toEngineFailure(thrown);
+      if (options.signal.aborted || !retryable) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function open(worker: Worker, options: AttemptOptions): Promise<EngineAttempt> {
+  const { signal, deadlines } = options;
+  const facts = await worker.facts();
+  signal.throwIfAborted();
+  const request = options.toEngineRequest(facts);
+
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", cancel, { once: true });
+  const watchdog = startWatchdog(deadlines.firstTokenMs, () =>
+    controller.abort(new EdgeError({ kind: "deadline-exceeded" })),
+  );
+  const messages = worker.client.generate(request, controller.signal)[Symbol.asyncIterator]();
+
+  const close = (engineEnded: boolean): void => {
+    watchdog.stop();
+    signal.removeEventListener("abort", cancel);
+    controller.abort(new EdgeError({ kind: "client-cancelled" }));
+    void messages.return?.().catch(() => undefined);
+    if (!engineEnded) options.inBackground(abortQuietly(worker, request.requestId));
+  };
+  const next = async (): Promise<readonly EngineMessage[] | null> => {
+    try {
+      const read = await messages.next();
+      watchdog.touch(deadlines.stallMs);
+      return read.done === true ? null : read.value;
+    } catch (thrown) {
+      // An aborted fetch does not always reject with the reason that it was given.
+      throw controller.signal.aborted ? controller.signal.reason : thrown;
+    }
+  };
+
+  try {
+    let pending = await next();
+    if (pending === null)
+      throw new EdgeError({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS });
+    return {
+      worker,
+      facts,
+      close,
+      next: () => {
+        if (pending === null) return next();
+        const first = pending;
+        pending = null;
+        return Promise.resolve(first);
+      },
+    };
+  } catch (thrown) {
+    // After a refusal nothing runs; after silence or a lost connection something may.
+    close(!toEngineFailure(thrown).retryable && !signal.aborted);
+    throw thrown;
+  }
+}
+
+async function abortQuietly(worker: Worker, requestId: string): Promise<void> {
+  try {
+    await worker.client.abort(requestId, "the reply is no longer needed");
+  } catch {
+    // The call itself was cancelled as well; Abort is the second road to the same end.
+  }
+}

@@ -1,3 +1,4 @@
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 /** Compiles the models that the tests speak with; costs milliseconds when they are there already. */
@@ -16,11 +17,20 @@ export default defineConfig({
         },
       },
       {
+        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+        test: {
+          name: "workerd",
+          include: ["test/workerd/**/*.test.ts"],
+          globalSetup,
+          testTimeout: 30_000,
+        },
+      },
+      {
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           environment: "node",
-          globalSetup,
+          globalSetup: [...globalSetup, "test/support/build-edge.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // Every file starts a stack of its own: one runtime at a time is what a small machine carries.

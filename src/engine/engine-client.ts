@@ -8,6 +8,7 @@ import { Health, HealthCheckResponse_ServingStatus } from "./gen/grpc_health_pb.
 import { AbortRequestSchema, SglangScheduler } from "./gen/sglang_scheduler_pb.ts";
 import { toGenerateRequest } from "./generate-call.ts";
 import { generateStream } from "./generate-stream.ts";
+import { guardUnary } from "./unary-guard.ts";
 import { toWorkerFacts } from "./worker-facts.ts";
 
 /** One worker, seen through its gateway. All calls reject with ConnectError or TransportError; see toEngineFailure. */
@@ -32,11 +33,12 @@ const CALL_TIMEOUT_MS = 5_000;
 /** The client of one worker; holds no connection of its own. */
 export function createEngineClient(endpoint: GatewayEndpoint): EngineClient {
   const engineFetch = createEngineFetch(endpoint);
+  const unaryFetch = guardUnary(engineFetch);
   const transport = createGrpcWebTransport({
     baseUrl: endpoint.url.replace(/\/+$/, ""),
     useBinaryFormat: true,
     fetch: (input, init) =>
-      engineFetch(input instanceof Request ? input.url : String(input), init ?? {}),
+      unaryFetch(input instanceof Request ? input.url : String(input), init ?? {}),
     defaultTimeoutMs: CALL_TIMEOUT_MS,
   });
   const scheduler = createClient(SglangScheduler, transport);

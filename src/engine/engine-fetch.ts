@@ -1,4 +1,4 @@
-import { TransportError } from "./errors.ts";
+import { ProtocolError, TransportError } from "./errors.ts";
 
 /** How to reach one worker's gateway. */
 export interface GatewayEndpoint {
@@ -10,7 +10,10 @@ export interface GatewayEndpoint {
   readonly fetcher?: { fetch(input: string, init?: RequestInit): Promise<Response> };
 }
 
-/** `fetch` of a path on one gateway, with its credentials. Rejects with TransportError when there is no reply. */
+/**
+ * `fetch` of a path on one gateway, with its credentials. Rejects with TransportError when there is no reply, with
+ * ProtocolError for a redirect or a page that says nothing in gRPC's words.
+ */
 export type EngineFetch = (pathOrUrl: string, init: RequestInit) => Promise<Response>;
 
 /** Binds fetch to a gateway. Redirects are errors: a gRPC call has no use for them, and they would carry credentials. */
@@ -31,10 +34,18 @@ export function createEngineFetch(endpoint: GatewayEndpoint): EngineFetch {
       if (init.signal?.aborted === true) throw error;
       throw new TransportError("no reply from the gateway", { cause: error });
     }
-    if (response.status >= 300 && response.status < 400) {
-      await response.body?.cancel();
-      throw new TransportError(`the gateway answered with a redirect (${response.status})`);
-    }
-    return response;
+    const problem = findProblem(response);
+    if (problem === null) return response;
+    await response.body?.cancel();
+    throw new ProtocolError(problem);
   };
+}
+
+/** What makes a reply useless to a gRPC-Web client; null for a good one and for HTTP errors, which map to statuses. */
+function findProblem(response: Response): string | null {
+  if (response.status >= 300 && response.status < 400) return `a redirect (${response.status})`;
+  const contentType = response.headers.get("content-type") ?? "none";
+  const isGrpcWeb =
+    contentType.startsWith("application/grpc-web") || response.headers.has("grpc-status");
+  return response.ok && !isGrpcWeb ? `content type ${contentType}` : null;
 }

@@ -1,10 +1,15 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { EdgeError } from "../core/api-error.ts";
+import { EdgeError, type ApiError } from "../core/api-error.ts";
 
-/** A gateway that does not answer, answers with a redirect, or drops the connection; raised by the fetch wrapper. */
+/** No reply: the gateway is not there, or the connection broke. */
 export class TransportError extends Error {
   override readonly name = "TransportError";
+}
+
+/** A reply that is no gRPC-Web: a web page, a redirect, broken frames. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
 }
 
 /**
@@ -16,53 +21,68 @@ export interface EngineFailure {
   readonly retryable: boolean;
 }
 
-/** Seconds that a client is asked to wait when every worker is full or away. */
 const RETRY_AFTER_MS = 2_000;
 
-/** Turns whatever an engine call threw into the request's error. Never throws. */
+/** Statuses that speak about the request: no worker would take it. */
+const REQUEST_FAULTS: ReadonlySet<Code> = new Set([
+  Code.InvalidArgument,
+  Code.FailedPrecondition,
+  Code.OutOfRange,
+]);
+
+/** Turns what a Generate call threw into the request's error. Never throws. */
 export function toEngineFailure(thrown: unknown): EngineFailure {
-  if (thrown instanceof EdgeError) {
-    return {
-      error: thrown,
-      retryable:
-        thrown.error.kind === "no-worker-available" || thrown.error.kind === "deadline-exceeded",
-    };
+  if (thrown instanceof ConnectError && REQUEST_FAULTS.has(thrown.code)) {
+    return failure(
+      { kind: "invalid-request", detail: firstLine(thrown.rawMessage) },
+      thrown,
+      false,
+    );
   }
-  if (!(thrown instanceof ConnectError) || thrown.cause instanceof TransportError) {
-    return unavailable(thrown);
-  }
-  switch (thrown.code) {
-    case Code.InvalidArgument:
-    case Code.FailedPrecondition:
-    case Code.OutOfRange:
-      return {
-        error: new EdgeError(
-          { kind: "invalid-request", detail: firstLine(thrown.rawMessage) },
-          thrown,
-        ),
-        retryable: false,
-      };
-    case Code.Unavailable:
-    case Code.ResourceExhausted:
-      return unavailable(thrown);
-    case Code.DeadlineExceeded:
-      return { error: new EdgeError({ kind: "deadline-exceeded" }, thrown), retryable: true };
-    default:
-      return {
-        error: new EdgeError(
-          { kind: "engine-error", detail: `The engine failed (${Code[thrown.code]}).` },
-          thrown,
-        ),
-        retryable: false,
-      };
-  }
+  const { error, retryable } = toWorkerFailure(thrown);
+  // The engine has looked at the request and failed on it: the next one would look at it too.
+  return {
+    error,
+    retryable:
+      retryable && !(thrown instanceof ConnectError && error.error.kind === "engine-error"),
+  };
 }
 
-function unavailable(cause: unknown): EngineFailure {
-  return {
-    error: new EdgeError({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS }, cause),
-    retryable: true,
-  };
+/** Turns what any other call of a worker threw into the request's error: the client had no part in it. */
+export function toWorkerFailure(thrown: unknown): EngineFailure {
+  if (thrown instanceof EdgeError) {
+    const { kind } = thrown.error;
+    return {
+      error: thrown,
+      retryable: kind === "no-worker-available" || kind === "deadline-exceeded",
+    };
+  }
+  const cause = thrown instanceof ConnectError ? thrown.cause : thrown;
+  if (cause instanceof ProtocolError) {
+    return failure(
+      { kind: "engine-error", detail: "The engine's gateway gave no valid reply." },
+      thrown,
+      true,
+    );
+  }
+  if (!(thrown instanceof ConnectError) || cause instanceof TransportError) {
+    return failure({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS }, thrown, true);
+  }
+  if (thrown.code === Code.Unavailable || thrown.code === Code.ResourceExhausted) {
+    return failure({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS }, thrown, true);
+  }
+  if (thrown.code === Code.DeadlineExceeded) {
+    return failure({ kind: "deadline-exceeded" }, thrown, true);
+  }
+  return failure(
+    { kind: "engine-error", detail: `The engine failed (${Code[thrown.code]}).` },
+    thrown,
+    true,
+  );
+}
+
+function failure(error: ApiError, cause: unknown, retryable: boolean): EngineFailure {
+  return { error: new EdgeError(error, cause), retryable };
 }
 
 /** Engine messages can carry a Python traceback after the first line. */

@@ -13,6 +13,7 @@ import {
   TRAILER_FLAG,
   type Envelope,
 } from "./envelope.ts";
+import { ProtocolError } from "./errors.ts";
 import {
   GenerateRequestSchema,
   GenerateResponseSchema,
@@ -36,8 +37,8 @@ const CODE_OF_HTTP_STATUS: Readonly<Record<number, Code>> = {
 /**
  * Runs the Generate call and yields, for each read of the network, all messages that came with it: one read, one step.
  * Throws ConnectError with the call's status; a reply that is not gRPC-Web, that is compressed, or that ends without
- * trailers is an error as well. The general client would cost several more asynchronous steps a message
- * (docs/benchmarks.md).
+ * trailers is an error as well. Connect's own client would take several more asynchronous steps for each message
+ * (docs/benchmarks.md); all other calls go through it.
  *
  * The call ends when `signal` aborts or the iterator is returned.
  */
@@ -65,7 +66,7 @@ export async function* generateStream(
       if (step.messages.length > 0) yield step.messages;
       if (step.status === null) continue;
       ended = true;
-      if (step.status.code !== 0) throw new ConnectError(step.status.message, step.status.code);
+      if (step.status.code !== 0) throw toConnectError(step.status);
       return;
     }
     throw new ConnectError("the reply ended without trailers", Code.Unavailable);
@@ -84,7 +85,7 @@ function decodeStep(decoder: EnvelopeDecoder, chunk: Uint8Array): Step {
   const messages: EngineMessage[] = [];
   for (const envelope of pushChunk(decoder, chunk)) {
     if ((envelope.flags & COMPRESSED_FLAG) !== 0) {
-      throw new ConnectError("compressed message", Code.Internal);
+      throw new ProtocolError("a compressed message, which was not asked for");
     }
     if ((envelope.flags & TRAILER_FLAG) !== 0) {
       const trailers = parseTrailers(envelope.data);
@@ -94,7 +95,7 @@ function decodeStep(decoder: EnvelopeDecoder, chunk: Uint8Array): Step {
         status: status ?? { code: Code.Unknown, message: "trailers without a status" },
       };
     }
-    const message = toEngineMessage(fromBinary(GenerateResponseSchema, envelope.data));
+    const message = parseMessage(envelope.data);
     if (message !== null) messages.push(message);
   }
   return { messages, status: null };
@@ -105,25 +106,34 @@ function pushChunk(decoder: EnvelopeDecoder, chunk: Uint8Array): Envelope[] {
     return decoder.push(chunk);
   } catch (error) {
     if (!(error instanceof EnvelopeTooLargeError)) throw error;
-    throw new ConnectError(error.message, Code.ResourceExhausted, undefined, undefined, error);
+    throw new ProtocolError("broken frames", { cause: error });
   }
 }
 
-/** Statuses that come with the headers: HTTP errors of the gateway, trailers-only replies, other content types. */
+function parseMessage(data: Uint8Array): EngineMessage | null {
+  try {
+    return toEngineMessage(fromBinary(GenerateResponseSchema, data));
+  } catch (error) {
+    throw new ProtocolError("a message that cannot be decoded", { cause: error });
+  }
+}
+
+function toConnectError({ code, message }: { readonly code: number; readonly message: string }) {
+  return new ConnectError(message, isCode(code) ? code : Code.Unknown);
+}
+
+function isCode(code: number): code is Code {
+  return code in Code;
+}
+
+/** Statuses that come with the headers: HTTP errors of the gateway and trailers-only replies. */
 function checkHead(response: Response): void {
   const status = readStatus((name) => response.headers.get(name));
-  if (status !== null && status.code !== 0) throw new ConnectError(status.message, status.code);
+  if (status !== null && status.code !== 0) throw toConnectError(status);
   if (!response.ok) {
     throw new ConnectError(
       `HTTP ${response.status} from the gateway`,
       CODE_OF_HTTP_STATUS[response.status] ?? Code.Unknown,
-    );
-  }
-  const contentType = response.headers.get("content-type") ?? "";
-  if (!contentType.startsWith("application/grpc-web")) {
-    throw new ConnectError(
-      `the gateway answered ${contentType || "no content type"}`,
-      Code.Internal,
     );
   }
 }

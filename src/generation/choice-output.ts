@@ -6,7 +6,10 @@ import type { Tokenizer } from "../prompt/tokenizer/tokenizer.ts";
 export interface ChoiceOutputOptions {
   readonly tokenizer: Tokenizer;
   readonly stopStrings: readonly string[];
-  /** Tokens that end a reply: end-of-sequence ids and the request's own stop ids. */
+  /**
+   * Tokens that end a reply: end-of-sequence ids and the request's own stop ids; none with `ignore_eos`, which makes the
+   * engine ignore both.
+   */
   readonly endTokenIds: ReadonlySet<number>;
   readonly skipSpecialTokens: boolean;
   readonly noStopTrim: boolean;
@@ -90,9 +93,7 @@ export function createChoiceOutput(options: ChoiceOutputOptions): ChoiceOutput {
     },
     complete({ finishReason, matchedStop }) {
       const isEndToken =
-        heldToken !== null &&
-        finishReason === "stop" &&
-        (matchedStop === heldToken || (matchedStop === null && options.endTokenIds.has(heldToken)));
+        heldToken !== null && (matchedStop === heldToken || options.endTokenIds.has(heldToken));
       if (isEndToken && !options.noStopTrim) heldToken = null;
       const steps = [emitHeld()];
       if (steps[0]?.stoppedBy === null) steps.push(toStep(detokenizer.end(), true));

@@ -4,7 +4,7 @@ import type {
   EngineMessage,
   WorkerFacts,
 } from "../engine/engine-message.ts";
-import { toEngineFailure } from "../engine/errors.ts";
+import { toEngineFailure, toWorkerFailure, type EngineFailure } from "../engine/errors.ts";
 import { startWatchdog } from "./watchdog.ts";
 import type { Worker } from "./worker-directory.ts";
 
@@ -52,21 +52,38 @@ const RETRY_AFTER_MS = 1_000;
 export async function openAttempt(options: AttemptOptions): Promise<EngineAttempt> {
   let failure = new EdgeError({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS });
   for (const worker of options.workers.slice(0, 1 + MAX_RETRIES)) {
-    try {
-      return await open(worker, options);
-    } catch (thrown) {
-      const { error, retryable } = toEngineFailure(thrown);
-      if (options.signal.aborted || !retryable) throw error;
-      failure = error;
-    }
+    const opened = await tryWorker(worker, options);
+    if ("next" in opened) return opened;
+    if (options.signal.aborted || !opened.retryable) throw opened.error;
+    failure = opened.error;
   }
   throw failure;
 }
 
-async function open(worker: Worker, options: AttemptOptions): Promise<EngineAttempt> {
+async function tryWorker(
+  worker: Worker,
+  options: AttemptOptions,
+): Promise<EngineAttempt | EngineFailure> {
+  let facts: WorkerFacts;
+  try {
+    facts = await worker.facts();
+  } catch (thrown) {
+    return toWorkerFailure(thrown);
+  }
+  try {
+    options.signal.throwIfAborted();
+    return await open(worker, facts, options);
+  } catch (thrown) {
+    return toEngineFailure(thrown);
+  }
+}
+
+async function open(
+  worker: Worker,
+  facts: WorkerFacts,
+  options: AttemptOptions,
+): Promise<EngineAttempt> {
   const { signal, deadlines } = options;
-  const facts = await worker.facts();
-  signal.throwIfAborted();
   const request = options.toEngineRequest(facts);
 
   const controller = new AbortController();

@@ -65,56 +65,80 @@ export function startGeneration(plan: GenerationPlan): Generation {
   };
 }
 
+/** What is known of a generation so far. */
+interface RunState {
+  attempt: EngineAttempt | null;
+  output: ChoiceOutput | null;
+  usage: Usage;
+  engineEnded: boolean;
+  firstMessageMs: number | null;
+  failure: Failure | null;
+}
+
 async function* run(
   plan: GenerationPlan,
   attemptOptions: AttemptOptions,
   finish: (outcome: GenerationOutcome) => void,
 ): AsyncGenerator<readonly GenerationEvent[], void, undefined> {
   const startedAt = Date.now();
-  let firstMessageMs: number | null = null;
-  let failure: Failure | null = null;
-  let attempt: EngineAttempt | null = null;
-  let engineEnded = false;
-  let output: ChoiceOutput | null = null;
-  let usage = noUsage(plan.promptTokens);
+  const state: RunState = {
+    attempt: null,
+    output: null,
+    usage: noUsage(plan.promptTokens),
+    engineEnded: false,
+    firstMessageMs: null,
+    failure: null,
+  };
   try {
-    attempt = await openAttempt(attemptOptions);
-    firstMessageMs = Date.now() - startedAt;
-    output = createChoiceOutput({
-      ...plan.output,
-      endTokenIds: new Set([
-        ...plan.endTokenIds,
-        ...(plan.ignoreEos ? [] : attempt.facts.eosTokenIds),
-      ]),
-    });
+    const attempt = await openAttempt(attemptOptions);
+    state.attempt = attempt;
+    state.firstMessageMs = Date.now() - startedAt;
+    const output = createOutput(plan, attempt);
+    state.output = output;
     for (;;) {
       const messages = await attempt.next();
       const step: Step =
-        messages === null
-          ? failedStep("", usage, "edge", "The engine's stream ended before the reply did.")
-          : toStep(messages, output);
-      usage = step.usage;
-      engineEnded = step.end === "engine";
-      failure = step.failure;
+        messages === null ? cutOff(state.usage, output) : toStep(messages, output, state.usage);
+      state.usage = step.usage;
+      state.engineEnded = step.end === "engine";
+      state.failure = step.failure;
       yield step.events;
       if (step.end !== null) return;
     }
   } catch (thrown) {
-    const text = output?.complete({ finishReason: "abort", matchedStop: null }).text ?? "";
-    failure = { error: toRunningError(thrown, attempt !== null), cause: thrown };
-    yield errorEvents(text, usage, failure.error);
+    state.failure = { error: toRunningError(thrown, state.attempt !== null), cause: thrown };
+    yield errorEvents(flush(state.output), state.usage, state.failure.error);
   } finally {
-    attempt?.close(engineEnded);
-    const isCancelled = attemptOptions.signal.aborted || failure?.error.kind === "client-cancelled";
-    finish({
-      status: isCancelled ? "cancelled" : failure === null ? "ok" : "error",
-      errorKind: failure?.error.kind ?? null,
-      usage,
-      workerUrl: attempt?.worker.url ?? null,
-      firstMessageMs,
-      cause: failure?.cause,
-    });
+    state.attempt?.close(state.engineEnded);
+    finish(toOutcome(state, attemptOptions.signal));
   }
+}
+
+function createOutput(plan: GenerationPlan, attempt: EngineAttempt): ChoiceOutput {
+  const ofWorker = plan.ignoreEos ? [] : attempt.facts.eosTokenIds;
+  return createChoiceOutput({
+    ...plan.output,
+    endTokenIds: new Set([...plan.endTokenIds, ...ofWorker]),
+  });
+}
+
+/** Text that was held back when the reply broke off. */
+function flush(output: ChoiceOutput | null): string {
+  return output?.complete({ finishReason: "abort", matchedStop: null }).text ?? "";
+}
+
+function toOutcome(state: RunState, signal: AbortSignal): GenerationOutcome {
+  const { attempt, failure, usage, firstMessageMs } = state;
+  const isCancelled = signal.aborted || failure?.error.kind === "client-cancelled";
+  const status = failure === null ? "ok" : "error";
+  return {
+    status: isCancelled ? "cancelled" : status,
+    errorKind: failure?.error.kind ?? null,
+    usage,
+    workerUrl: attempt?.worker.url ?? null,
+    firstMessageMs,
+    cause: failure?.cause,
+  };
 }
 
 interface Step {
@@ -131,9 +155,9 @@ interface Failure {
 }
 
 /** The engine's messages of one read as events; everything behind the end is left out. */
-function toStep(messages: readonly EngineMessage[], output: ChoiceOutput): Step {
+function toStep(messages: readonly EngineMessage[], output: ChoiceOutput, before: Usage): Step {
   let text = "";
-  let usage = noUsage(0);
+  let usage = before;
   for (const message of messages) {
     if (message.type === "chunk") {
       const step = output.push(message.tokenIds);
@@ -153,6 +177,11 @@ function toStep(messages: readonly EngineMessage[], output: ChoiceOutput): Step 
     return { events, usage, end: "engine", failure: null };
   }
   return { events: textEvents(text, usage), usage, end: null, failure: null };
+}
+
+function cutOff(usage: Usage, output: ChoiceOutput): Step {
+  const detail = "The engine's stream ended before the reply did.";
+  return failedStep(flush(output), usage, "edge", detail);
 }
 
 function failedStep(text: string, usage: Usage, end: "engine" | "edge", detail: string): Step {

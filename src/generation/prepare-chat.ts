@@ -54,7 +54,7 @@ export async function prepareChat(
       skipSpecialTokens: detokenize.skipSpecialTokens,
       noStopTrim: stop.noStopTrim,
     },
-    endTokenIds: [...(stop.ignoreEos ? [] : manifest.eosTokenIds), ...stop.tokenIds],
+    endTokenIds: stop.ignoreEos ? [] : [...manifest.eosTokenIds, ...stop.tokenIds],
     ignoreEos: stop.ignoreEos,
     toEngineRequest(facts) {
       const maxNewTokens = fitIntoContext(

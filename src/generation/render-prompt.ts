@@ -26,7 +26,8 @@ function toTemplateMessage(message: Message): TemplateMessage {
   const { role, content, name, toolCallId, toolCalls, reasoning } = message;
   return {
     role,
-    content: typeof content === "object" ? (content?.map((part) => ({ ...part })) ?? null) : content,
+    content:
+      typeof content === "object" ? (content?.map((part) => ({ ...part })) ?? null) : content,
     ...(name === undefined ? {} : { name }),
     ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
     ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),

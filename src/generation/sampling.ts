@@ -1,15 +1,15 @@
 import type { GenerationOptions } from "../core/chat-request.ts";
 import type { EngineSampling } from "../engine/engine-message.ts";
 
-/** What a request gets when neither the client nor the model says otherwise: the engine's documented neutral values. */
-const NEUTRAL = {
-  temperature: 1,
-  topP: 1,
-  topK: -1,
-  minP: 0,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
-  repetitionPenalty: 1,
+/** The name that model cards use for each parameter, and what it is when neither client nor model says otherwise. */
+const PARAMETERS = {
+  temperature: { wireName: "temperature", neutral: 1 },
+  topP: { wireName: "top_p", neutral: 1 },
+  topK: { wireName: "top_k", neutral: -1 },
+  minP: { wireName: "min_p", neutral: 0 },
+  frequencyPenalty: { wireName: "frequency_penalty", neutral: 0 },
+  presencePenalty: { wireName: "presence_penalty", neutral: 0 },
+  repetitionPenalty: { wireName: "repetition_penalty", neutral: 1 },
 } as const;
 
 export interface SamplingContext {
@@ -28,17 +28,18 @@ export function toEngineSampling(
 ): EngineSampling {
   const { sampling, stop, detokenize, streamInterval, customParams, loraId } = options;
   const { defaults, maxNewTokens } = context;
+  const choose = (name: keyof typeof PARAMETERS): number => {
+    const { wireName, neutral } = PARAMETERS[name];
+    return sampling[name] ?? defaults[wireName] ?? neutral;
+  };
   return {
-    temperature: sampling.temperature ?? defaults["temperature"] ?? NEUTRAL.temperature,
-    topP: sampling.topP ?? defaults["top_p"] ?? NEUTRAL.topP,
-    topK: toTopK(sampling.topK ?? defaults["top_k"] ?? NEUTRAL.topK),
-    minP: sampling.minP ?? defaults["min_p"] ?? NEUTRAL.minP,
-    frequencyPenalty:
-      sampling.frequencyPenalty ?? defaults["frequency_penalty"] ?? NEUTRAL.frequencyPenalty,
-    presencePenalty:
-      sampling.presencePenalty ?? defaults["presence_penalty"] ?? NEUTRAL.presencePenalty,
-    repetitionPenalty:
-      sampling.repetitionPenalty ?? defaults["repetition_penalty"] ?? NEUTRAL.repetitionPenalty,
+    temperature: choose("temperature"),
+    topP: choose("topP"),
+    topK: toTopK(choose("topK")),
+    minP: choose("minP"),
+    frequencyPenalty: choose("frequencyPenalty"),
+    presencePenalty: choose("presencePenalty"),
+    repetitionPenalty: choose("repetitionPenalty"),
     logitBias: sampling.logitBias ?? {},
     stop: context.acceptsStopStrings ? stop.strings : [],
     stopTokenIds: stop.tokenIds,

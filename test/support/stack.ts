@@ -1,7 +1,10 @@
-import { createTestHarness } from "wrangler";
+import { readFileSync } from "node:fs";
+
 import type { EngineOptionsInput } from "../../scripts/engine/options.ts";
 import { LOCAL_MODELS } from "../../scripts/models/local-models.ts";
 import { startBackend, type Backend } from "../../scripts/stack/backends.ts";
+import { startWorkerd } from "../../scripts/stack/workerd-process.ts";
+import { EDGE_BUNDLE } from "./build-edge.ts";
 
 export const API_KEY = "sk-test-0123456789abcdef";
 export const QWEN = "Qwen/Qwen3-8B";
@@ -9,7 +12,7 @@ export const LLAMA = "meta-llama/Llama-3.1-8B-Instruct";
 
 const GATEWAY_TOKEN = "gateway-token-of-the-tests";
 
-/** The real stack: the Worker in wrangler's runtime, gateways, engine simulators over gRPC. */
+/** The real stack: the Worker as wrangler builds it, in workerd; gateways; engine simulators over gRPC. */
 export interface Stack {
   /** Base URL of the edge. */
   readonly url: string;
@@ -33,31 +36,29 @@ export interface StackOptions {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const models = options.models ?? [QWEN, LLAMA];
   const backends = new Map<string, Backend>();
-  for (const { id, packageName } of LOCAL_MODELS) {
-    if (!models.includes(id)) continue;
+  for (const model of LOCAL_MODELS) {
+    if (!models.includes(model.id)) continue;
     backends.set(
-      id,
+      model.id,
       await startBackend({
-        model: id,
-        tokenizer: packageName,
+        model,
         gatewayToken: GATEWAY_TOKEN,
         engine: { tokenMs: 1, ...options.engine },
       }),
     );
   }
-  const gateways = [...backends.values()].map(({ model, gateway }) => ({ url: gateway.url, model }));
-  const harness = createTestHarness({
-    workers: [
-      {
-        configPath: "wrangler.toml",
-        vars: { GATEWAYS: JSON.stringify(gateways), ...options.vars },
-        secrets: { API_KEY, GATEWAY_TOKEN },
-      },
-    ],
+  const gateways = [...backends.values()].map(({ model, gateway }) => ({
+    url: gateway.url,
+    model,
+  }));
+  // Not wrangler's own dev server: its proxy does not pass every disconnect on.
+  const worker = await startWorkerd({
+    script: readFileSync(EDGE_BUNDLE, "utf8"),
+    assetsDir: ".sgl-edge/assets",
+    vars: { GATEWAYS: JSON.stringify(gateways), GATEWAY_TOKEN, API_KEY, ...options.vars },
   });
-  const { url } = await harness.listen();
-  const base = url.href.replace(/\/$/, "");
-  return {
+  const base = worker.url;
+  const stack: Stack = {
     url: base,
     backends,
     engine(model) {
@@ -76,10 +77,23 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         },
         body: typeof body === "string" ? body : JSON.stringify(body),
       }),
-    logs: () => harness.getLogs().map((log) => log.message),
+    logs: () => worker.logs(),
     async close() {
-      await harness.close();
+      await worker.close();
       await Promise.all([...backends.values()].map((backend) => backend.close()));
     },
   };
+  await warmUp(stack);
+  return stack;
+}
+
+/** Models are loaded with the first request; tests of deadlines begin behind it. */
+async function warmUp(stack: Stack): Promise<void> {
+  for (const { model, engine } of stack.backends.values()) {
+    const body = { model, messages: [{ role: "user", content: "hi" }], max_tokens: 1 };
+    const response = await stack.post("/v1/chat/completions", body);
+    if (!response.ok) throw new Error(`the stack does not work: ${await response.text()}`);
+    await response.text();
+    engine.reset();
+  }
 }

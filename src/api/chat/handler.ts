@@ -48,7 +48,7 @@ export function createChatHandler(context: HandlerContext): Handler {
       isHeadAlone: isLate,
       tail: stream.tail,
       heartbeat: toHeartbeat(context, { comment: PING_COMMENT, emptyChunk: stream.idle }),
-      onCancel: generation.cancel,
+      onCancel: () => generation.cancel(),
       headers: {},
     });
   };

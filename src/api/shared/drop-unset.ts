@@ -5,9 +5,11 @@ export function dropUnset<Value extends Record<string, unknown>>(
   const set: { [Key in keyof Value]?: Exclude<Value[Key], null | undefined> } = {};
   for (const key in value) {
     const entry = value[key];
-    if (entry !== undefined && entry !== null) {
-      set[key] = entry as Exclude<Value[typeof key], null | undefined>;
-    }
+    if (isSet(entry)) set[key] = entry;
   }
   return set;
+}
+
+function isSet<Value>(value: Value): value is Exclude<Value, null | undefined> {
+  return value !== undefined && value !== null;
 }

@@ -36,24 +36,24 @@ export function superviseGeneration(
   context: HandlerContext,
 ): void {
   const startedAt = context.clock.now();
-  request.waitUntil(
-    generation.finished.then((outcome) => {
-      const level = outcome.status === "error" ? "error" : "info";
-      context.log[level]("generation", {
-        requestId: request.requestId,
-        model: request.model,
-        status: outcome.status,
-        error: outcome.errorKind,
-        worker: outcome.workerUrl,
-        promptTokens: outcome.usage.promptTokens,
-        cachedTokens: outcome.usage.cachedTokens,
-        completionTokens: outcome.usage.completionTokens,
-        firstMessageMs: outcome.firstMessageMs,
-        totalMs: context.clock.now() - startedAt,
-        cause: outcome.cause == null ? undefined : describeError(outcome.cause),
-      });
-    }),
-  );
+  const record = async (): Promise<void> => {
+    const outcome = await generation.finished;
+    const { usage } = outcome;
+    context.log[outcome.status === "error" ? "error" : "info"]("generation", {
+      requestId: request.requestId,
+      model: request.model,
+      status: outcome.status,
+      error: outcome.errorKind,
+      worker: outcome.workerUrl,
+      promptTokens: usage.promptTokens,
+      cachedTokens: usage.cachedTokens,
+      completionTokens: usage.completionTokens,
+      firstMessageMs: outcome.firstMessageMs,
+      totalMs: context.clock.now() - startedAt,
+      cause: outcome.cause == null ? undefined : describeError(outcome.cause),
+    });
+  };
+  request.waitUntil(record());
   if (request.signal.aborted) generation.cancel();
   else request.signal.addEventListener("abort", () => generation.cancel(), { once: true });
 }

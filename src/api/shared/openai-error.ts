@@ -44,94 +44,100 @@ interface Description {
   readonly param?: string;
 }
 
-function describe(error: ApiError): Description {
-  const invalid = "invalid_request_error";
-  switch (error.kind) {
-    case "invalid-request":
-      return {
-        type: invalid,
-        code: error.code ?? null,
-        message: error.detail,
-        ...(error.param === undefined ? {} : { param: error.param }),
-      };
-    case "unauthenticated":
-      return { type: "authentication_error", code: "invalid_api_key", message: error.detail };
-    case "permission-denied":
-      return { type: "permission_error", code: "permission_denied", message: error.detail };
-    case "model-not-found":
-      return {
-        type: invalid,
-        code: "model_not_found",
-        message: `The model '${error.model}' does not exist or you have no access to it.`,
-        param: "model",
-      };
-    case "route-not-found":
-      return {
-        type: invalid,
-        code: "route_not_found",
-        message: `Unknown route: ${error.method} ${error.path}`,
-      };
-    case "method-not-allowed":
-      return {
-        type: invalid,
-        code: "method_not_allowed",
-        message: `${error.method} is not allowed here; use ${error.allow.join(" or ")}.`,
-      };
-    case "context-length-exceeded":
-      return {
-        type: invalid,
-        code: "context_length_exceeded",
-        message: describeContextLength(error),
-        param: "messages",
-      };
-    case "request-too-large":
-      return {
-        type: invalid,
-        code: "request_too_large",
-        message: `The request body is larger than ${error.limitBytes} bytes.`,
-      };
-    case "unsupported-media-type":
-      return {
-        type: invalid,
-        code: "unsupported_media_type",
-        message: `Send the body as application/json, not as ${error.got}.`,
-      };
-    default:
-      return describeOther(error);
-  }
+const INVALID = "invalid_request_error";
+const SERVER = "server_error";
+
+/** How each kind is told. */
+const DESCRIPTIONS: { readonly [Kind in ApiError["kind"]]: (error: Of<Kind>) => Description } = {
+  "invalid-request": ({ detail, param, code }) => ({
+    type: INVALID,
+    code: code ?? null,
+    message: detail,
+    ...(param === undefined ? {} : { param }),
+  }),
+  unauthenticated: ({ detail }) => ({
+    type: "authentication_error",
+    code: "invalid_api_key",
+    message: detail,
+  }),
+  "permission-denied": ({ detail }) => ({
+    type: "permission_error",
+    code: "permission_denied",
+    message: detail,
+  }),
+  "model-not-found": ({ model }) => ({
+    type: INVALID,
+    code: "model_not_found",
+    message: `The model '${model}' does not exist or you have no access to it.`,
+    param: "model",
+  }),
+  "route-not-found": ({ method, path }) => ({
+    type: INVALID,
+    code: "route_not_found",
+    message: `Unknown route: ${method} ${path}`,
+  }),
+  "method-not-allowed": ({ method, allow }) => ({
+    type: INVALID,
+    code: "method_not_allowed",
+    message: `${method} is not allowed here; use ${allow.join(" or ")}.`,
+  }),
+  "context-length-exceeded": (error) => ({
+    type: INVALID,
+    code: "context_length_exceeded",
+    message: describeContextLength(error),
+    param: "messages",
+  }),
+  "request-too-large": ({ limitBytes }) => ({
+    type: INVALID,
+    code: "request_too_large",
+    message: `The request body is larger than ${limitBytes} bytes.`,
+  }),
+  "unsupported-media-type": ({ got }) => ({
+    type: INVALID,
+    code: "unsupported_media_type",
+    message: `Send the body as application/json, not as ${got}.`,
+  }),
+  "rate-limited": ({ detail }) => ({
+    type: "rate_limit_error",
+    code: "rate_limit_exceeded",
+    message: detail,
+  }),
+  "quota-exceeded": ({ detail }) => ({
+    type: "rate_limit_error",
+    code: "insufficient_quota",
+    message: detail,
+  }),
+  "no-worker-available": () => ({
+    type: SERVER,
+    code: "no_available_workers",
+    message: "No worker can take the request now; try again later.",
+  }),
+  "engine-error": ({ detail }) => ({ type: SERVER, code: "upstream_error", message: detail }),
+  "deadline-exceeded": () => ({
+    type: SERVER,
+    code: "upstream_timeout",
+    message: "The engine did not answer in time.",
+  }),
+  "client-cancelled": () => ({
+    type: SERVER,
+    code: "client_cancelled",
+    message: "The client went away.",
+  }),
+  internal: () => ({
+    type: SERVER,
+    code: "internal_error",
+    message: "The edge failed on this request.",
+  }),
+};
+
+type Of<Kind extends ApiError["kind"]> = Extract<ApiError, { readonly kind: Kind }>;
+
+function describe<Kind extends ApiError["kind"]>(error: Of<Kind>): Description {
+  const kind: Kind = error.kind;
+  return DESCRIPTIONS[kind](error);
 }
 
-function describeOther(error: ApiError): Description {
-  const server = "server_error";
-  switch (error.kind) {
-    case "rate-limited":
-      return { type: "rate_limit_error", code: "rate_limit_exceeded", message: error.detail };
-    case "quota-exceeded":
-      return { type: "rate_limit_error", code: "insufficient_quota", message: error.detail };
-    case "no-worker-available":
-      return {
-        type: server,
-        code: "no_available_workers",
-        message: "No worker can take the request now; try again later.",
-      };
-    case "engine-error":
-      return { type: server, code: "upstream_error", message: error.detail };
-    case "deadline-exceeded":
-      return {
-        type: server,
-        code: "upstream_timeout",
-        message: "The engine did not answer in time.",
-      };
-    case "client-cancelled":
-      return { type: server, code: "client_cancelled", message: "The client went away." };
-    default:
-      return { type: server, code: "internal_error", message: "The edge failed on this request." };
-  }
-}
-
-function describeContextLength(
-  error: Extract<ApiError, { kind: "context-length-exceeded" }>,
-): string {
+function describeContextLength(error: Of<"context-length-exceeded">): string {
   const { limit, promptTokens, maxTokens } = error;
   return maxTokens === undefined
     ? `This model takes at most ${limit} tokens, but the prompt alone has ${promptTokens}. Shorten the messages.`

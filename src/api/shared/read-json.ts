@@ -73,18 +73,18 @@ function parseJson(text: string): unknown {
 
 /** Walks level by level, without recursion. */
 function isTooDeep(root: unknown): boolean {
-  let level: readonly unknown[] = [root];
-  for (let depth = 0; depth <= MAX_JSON_DEPTH; depth++) {
-    const next: unknown[] = [];
+  let level: readonly object[] = isContainer(root) ? [root] : [];
+  for (let depth = 0; depth < MAX_JSON_DEPTH; depth++) {
+    const next: object[] = [];
     for (const value of level) {
-      if (typeof value === "object" && value !== null) {
-        for (const child of Object.values(value)) {
-          if (typeof child === "object" && child !== null) next.push(child);
-        }
-      }
+      for (const child of Object.values(value)) if (isContainer(child)) next.push(child);
     }
     if (next.length === 0) return false;
     level = next;
   }
   return true;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+
 import { describe, it } from "vitest";
+
 import { chatCompletionRequest } from "../../../src/api/chat/schema.ts";
 import { detokenizeRequest, tokenizeRequest } from "../../../src/api/tokenize/schema.ts";
 

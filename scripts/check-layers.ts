@@ -9,7 +9,7 @@ import { resolve } from "node:path";
  *   npm run layers -- --write  write the picture
  */
 const ROOT = resolve(import.meta.dirname, "..");
-const CRUISER = resolve(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+const CRUISER = resolve(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs");
 const PICTURE = resolve(ROOT, "docs/architecture.md");
 /** A cruise that sees fewer modules than this has silently looked at nothing. */
 const MIN_MODULES = 40;

@@ -3,6 +3,7 @@ import { applyBinary, applySign } from "./arithmetic.ts";
 import { getAttribute } from "./attributes.ts";
 import { compareValues, failIfUndefined } from "./comparison.ts";
 import { failure } from "./failure.ts";
+import type { Filter } from "./filter.ts";
 import { iterationFilters } from "./iteration-filters.ts";
 import { checkSize } from "./limits.ts";
 import { parseFloatText, parseIntText, roundTo } from "./numbers.ts";
@@ -28,12 +29,6 @@ import {
   typeNameOf,
 } from "./values.ts";
 import type { CallArguments, Value } from "./values.ts";
-
-export type Filter = (value: Value, args: CallArguments) => Value;
-
-export interface FilterSet {
-  get(name: string): Filter | undefined;
-}
 
 /** A filter without parameters that works on `str(value)`. */
 function onText(convert: (text: string) => Value): Filter {

@@ -3,7 +3,7 @@ import { applyBinary } from "./arithmetic.ts";
 import { getItem, getPath } from "./attributes.ts";
 import { compareValues, isEqual } from "./comparison.ts";
 import { failure } from "./failure.ts";
-import type { Filter, FilterSet } from "./filters.ts";
+import type { Filter, FilterSet } from "./filter.ts";
 import { checkItems, checkSize } from "./limits.ts";
 import { toText } from "./python-text.ts";
 import { applyTest } from "./tests.ts";

@@ -1,0 +1,1 @@
+export * from "../stack/workerd-process.ts";

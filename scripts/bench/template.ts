@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { mock } from "node:test";
 
 import { Template } from "@huggingface/jinja";
 
@@ -15,11 +16,11 @@ import { formatTable } from "./table.ts";
 
 /**
  * Our chat templates beside @huggingface/jinja's, on the fixtures that Hugging Face's own Python made: rows that come out
- * right, and time for all of them. The library is given what it needs to do its best: strftime_now, raise_exception and
- * the special tokens. Cases of continue_final_message are left out: the library has no notion of it.
+ * right, and time for all of them. The library gets the special tokens, and its clock shows the time of the fixtures. Cases of continue_final_message are left out: the library has no notion of it.
  */
 const { now, cases } = readChats();
 const origins = readTemplateOrigins();
+mock.timers.enable({ apis: ["Date"], now });
 
 interface Engine {
   readonly name: string;
@@ -46,39 +47,22 @@ const library: Engine = {
   name: "@huggingface/jinja",
   compile(origin) {
     const named = new Map(
-      Object.entries(origin.templates).map(([name, text]) => [name, () => new Template(text)]),
+      Object.entries(origin.templates).map(([name, text]) => [name, new Template(text)]),
     );
     return (chat) => {
       const name = chat.tools !== undefined && named.has("tool_use") ? "tool_use" : "default";
-      const template = named.get(name)?.();
+      const template = named.get(name);
       if (template === undefined) throw new Error("no template");
       return template.render({
         messages: chat.messages.map((message) => ({ ...message })),
         tools: chat.tools ?? null,
         add_generation_prompt: chat.addGenerationPrompt ?? true,
-        raise_exception: (text: string) => {
-          throw new Error(text);
-        },
-        strftime_now: (format: string) => strftime(format),
         ...origin.specialTokens,
         ...chat.kwargs,
       });
     };
   },
 };
-
-/** The directives that the fixtures' templates use. */
-function strftime(format: string): string {
-  const month = now.toLocaleString("en-US", { month: "long", timeZone: "UTC" });
-  const parts: Readonly<Record<string, string>> = {
-    "%d": String(now.getUTCDate()).padStart(2, "0"),
-    "%b": month.slice(0, 3),
-    "%B": month,
-    "%m": String(now.getUTCMonth() + 1).padStart(2, "0"),
-    "%Y": String(now.getUTCFullYear()),
-  };
-  return format.replace(/%[a-zA-Z]/g, (directive) => parts[directive] ?? directive);
-}
 
 function isRight(render: (chat: ChatCase) => string, chat: ChatCase, row: RenderedCase): boolean {
   let text: string;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-import { startWorkerd, type WorkerdProcess } from "./workerd-process.ts";
+import { startWorkerd, type WorkerdProcess } from "../stack/workerd-process.ts";
 
 /** Ours, and @huggingface/tokenizers. */
 export const KINDS = ["bpe", "huggingface"] as const;

@@ -9,7 +9,7 @@ import { withAssetLock } from "./asset-lock.ts";
 import { MAX_ASSET_BYTES } from "./compile-model.ts";
 import { messageOf, ModelError } from "./model-error.ts";
 
-export const INDEX_FILE = "models/index.json";
+const INDEX_FILE = "models/index.json";
 const FOLDERS = ["models", "tokenizers"];
 
 export interface ModelToWrite {

@@ -299,7 +299,7 @@ async function waitAtMost<T>(promise: Promise<T>, ms: number): Promise<T | typeo
   try {
     return await Promise.race([promise, timeout]);
   } finally {
-    clearTimeout(timer);
+    if (timer !== undefined) clearTimeout(timer);
   }
 }
 
@@ -310,7 +310,7 @@ async function fetchExisting(options: ModelStoreOptions, path: string): Promise<
 }
 
 function decodeText(bytes: ArrayBuffer): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
 }
 
 /** Whatever goes wrong with assets is our own fault, never the client's. */

@@ -33,7 +33,7 @@ export interface Usage {
   readonly prompt_tokens_details: { readonly cached_tokens: number };
 }
 
-export function parseSse(raw: string): SseTranscript {
+function parseSse(raw: string): SseTranscript {
   const data = raw
     .split("\n")
     .filter((line) => line.startsWith("data: "))

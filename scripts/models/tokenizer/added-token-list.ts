@@ -77,10 +77,16 @@ export function planAddedTokens(
   const raw: AddedTokenSpec[] = [];
   const normalized: AddedTokenSpec[] = [];
   for (const token of tokens) {
-    if (token.isNormalized) normalized.push(toSpec(token, normalize(token.content, normalizer)));
-    else raw.push(toSpec(token, token.content));
+    const spec = toSpec(token, textOfAddedToken(token, normalizer));
+    if (token.isNormalized) normalized.push(spec);
+    else raw.push(spec);
   }
   return { raw: sortByText(raw), normalized: sortByText(normalized) };
+}
+
+/** What is looked for in a text, and what the token decodes to where the model's own vocabulary lacks it. */
+export function textOfAddedToken(token: AddedToken, normalizer: readonly NormalizerStep[]): string {
+  return token.isNormalized ? normalize(token.content, normalizer) : token.content;
 }
 
 function toSpec(token: AddedToken, text: string): AddedTokenSpec {

@@ -8,7 +8,7 @@ import {
   TOKEN_SPECIAL,
 } from "../../../src/prompt/tokenizer/format.ts";
 import type { SectionName, TokenizerHeader } from "../../../src/prompt/tokenizer/format.ts";
-import { planAddedTokens, readAddedTokens } from "./added-token-list.ts";
+import { planAddedTokens, readAddedTokens, textOfAddedToken } from "./added-token-list.ts";
 import type { AddedToken } from "./added-token-list.ts";
 import { buildClassTable } from "./class-table.ts";
 import { findMergedEntries } from "./merged-entries.ts";
@@ -155,7 +155,9 @@ function layOutTokens(
   for (const token of added) {
     if (token.id >= MAX_IDS - 1)
       throw new UnsupportedTokenizerError(`added token with id ${token.id}`);
-    if (!model.idOfText.has(token.content)) set(readEntry(token.content, token.id, pipeline));
+    if (!model.idOfText.has(token.content)) {
+      set(readEntry(textOfAddedToken(token, pipeline.normalizer), token.id, pipeline));
+    }
     if (token.isSpecial) flags[token.id] = (flags[token.id] ?? 0) | TOKEN_SPECIAL;
   }
   const vocabSize = bytesOfId.length;

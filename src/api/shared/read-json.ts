@@ -1,7 +1,7 @@
 import { EdgeError, invalidRequest } from "../../core/api-error.ts";
 
 /** Nesting beyond this serves no client and could exhaust the stack of whatever walks over it. */
-export const MAX_JSON_DEPTH = 128;
+const MAX_JSON_DEPTH = 128;
 
 /**
  * The JSON value of a request's body. Throws EdgeError: `unsupported-media-type`, `request-too-large` (before the whole

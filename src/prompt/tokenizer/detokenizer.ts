@@ -17,7 +17,7 @@ export interface TokenTable {
  * once, and one bad byte makes U+FFFD of all its bytes; a text in a script that the vocabulary lacks is one long run,
  * which must not hold back the stream.
  */
-export const MOST_RUN_BYTES = 256;
+const MOST_RUN_BYTES = 256;
 
 /** Texts of whole tokens that a cache keeps, by the low bits of the id. */
 const CACHED_TOKENS = 2048;

@@ -294,10 +294,7 @@ function scanDeepSeek(bytes: Uint8Array, classes: Uint8Array, start: number, end
   const lead = bytes[start] ?? 0;
   const next = start + characterLength(lead);
   const second = next < end ? (classes[next] ?? 0) : 0;
-  if ((first & SYMBOL) !== 0) {
-    const opensName = lead < 0x80 && next < end && isAsciiLetter(bytes[next] ?? 0);
-    return opensName ? asciiLettersEnd(bytes, next, end) : symbolsEnd(bytes, classes, start, end);
-  }
+  if ((first & SYMBOL) !== 0) return nameOrSymbolsEnd(bytes, classes, start, end);
   if ((second & WORD) !== 0 && lead !== NEWLINE && lead !== RETURN) {
     return runEnd(classes, next, end, WORD);
   }
@@ -306,6 +303,18 @@ function scanDeepSeek(bytes: Uint8Array, classes: Uint8Array, start: number, end
   }
   if ((first & SPACE) !== 0) return spaceEnd(bytes, classes, start, end);
   return unmatchedEnd(bytes, classes, next, end);
+}
+
+/** `[ASCII punctuation][A-Za-z]+|[\p{P}\p{S}]+[\r\n]*`, of which the first character is a symbol. */
+function nameOrSymbolsEnd(
+  bytes: Uint8Array,
+  classes: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  const next = start + 1;
+  const opensName = (bytes[start] ?? 0) < 0x80 && next < end && isAsciiLetter(bytes[next] ?? 0);
+  return opensName ? asciiLettersEnd(bytes, next, end) : symbolsEnd(bytes, classes, start, end);
 }
 
 /** `[\p{P}\p{S}]+[\r\n]*` */

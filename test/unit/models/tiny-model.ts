@@ -19,7 +19,10 @@ export interface TinyTokenizer {
 }
 
 export interface TinyTokenizerJson {
-  readonly model: { readonly vocab: Readonly<Record<string, number>> };
+  readonly model: {
+    readonly vocab: Readonly<Record<string, number>>;
+    readonly [key: string]: unknown;
+  };
   readonly [key: string]: unknown;
 }
 

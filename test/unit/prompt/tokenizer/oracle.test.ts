@@ -25,7 +25,9 @@ describe.for(MODELS)("%s equals Hugging Face's tokenizers", (name) => {
   const fixture = readFixture(name);
 
   it("on every text", ({ expect }) => {
-    const hashes = strings.map((text) => hashIds(tokenizer.encode(text, { addSpecialTokens: false })));
+    const hashes = strings.map((text) =>
+      hashIds(tokenizer.encode(text, { addSpecialTokens: false })),
+    );
     const wrong = differences(hashes, unpack(fixture.strings)).map((index) => strings[index]);
     expect(wrong).toEqual([]);
   });
@@ -56,10 +58,13 @@ describe.for(MODELS)("%s equals Hugging Face's tokenizers", (name) => {
   it.for([
     { skipSpecialTokens: false, expected: fixture.decoded },
     { skipSpecialTokens: true, expected: fixture.decodedSkippingSpecial },
-  ])("on decoded ids, skipSpecialTokens $skipSpecialTokens", ({ expected, ...options }, { expect }) => {
-    const sequences = listSequences(fixture);
-    const hashes = sequences.map((ids) => hashBytes(utf8.encode(tokenizer.decode(ids, options))));
-    const wrong = differences(hashes, unpack(expected)).map((index) => sequences[index]);
-    expect(wrong).toEqual([]);
-  });
+  ])(
+    "on decoded ids, skipSpecialTokens $skipSpecialTokens",
+    ({ expected, ...options }, { expect }) => {
+      const sequences = listSequences(fixture);
+      const hashes = sequences.map((ids) => hashBytes(utf8.encode(tokenizer.decode(ids, options))));
+      const wrong = differences(hashes, unpack(expected)).map((index) => sequences[index]);
+      expect(wrong).toEqual([]);
+    },
+  );
 });

@@ -1,1 +1,0 @@
-export * from "../stack/workerd-process.ts";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -15,6 +15,8 @@ const wrangler = createRequire(import.meta.url)
   .resolve("wrangler/package.json")
   .replace(/package\.json$/, "bin/wrangler.js");
 rmSync(OUT, { recursive: true, force: true });
+// wrangler wants the folder of the compiled models to be there, even for a build without any.
+mkdirSync(resolve(ROOT, ".sgl-edge/assets"), { recursive: true });
 execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", OUT], {
   cwd: ROOT,
   stdio: ["ignore", "ignore", "inherit"],

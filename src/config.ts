@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What the operator decides; see docs/configuration.md. */
 export interface Config {

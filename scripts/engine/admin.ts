@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-import { z } from "zod";
+import * as z from "zod";
 
 import { engineStats, resetStats } from "./engine.ts";
 import type { Engine } from "./engine.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { z } from "zod";
+import * as z from "zod";
 
 import { engineOptionsSchema } from "./options.ts";
 import type { EngineOptions } from "./options.ts";

@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { z } from "zod";
+import * as z from "zod";
 
 const count = z.int().min(0);
 const milliseconds = z.number().min(0).max(86_400_000);

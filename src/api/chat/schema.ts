@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import { chatMessages } from "../shared/message-schema.ts";
 import { unsupported } from "../shared/schema.ts";

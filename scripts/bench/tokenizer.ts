@@ -1,11 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { compileTokenizer } from "../models/tokenizer/compile-tokenizer.ts";
+import { bundleWorker } from "../stack/bundle.ts";
 import { formatTable } from "./table.ts";
 import { ModelBench, type Result } from "./tokenizer-measures.ts";
 import {
@@ -46,7 +45,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "bench-tokenizer-"));
   const results: Result[] = [];
   try {
-    const script = bundleWorker();
+    const script = bundleWorker("test/bench/tokenizer/worker.ts");
     for (const model of values.models.split(",")) {
       if (!values.json) console.log(`\n${model}\n`);
       const found = await benchModel(model, { script, folder });
@@ -71,28 +70,6 @@ function toTable(results: readonly Result[]): string {
       cell(isRate ? bpe / huggingface : huggingface / bpe),
     ]),
   );
-}
-
-/** test/bench/tokenizer/worker.ts as one module. */
-function bundleWorker(): string {
-  const out = mkdtempSync(join(tmpdir(), "bench-tokenizer-bundle-"));
-  const wrangler = createRequire(import.meta.url)
-    .resolve("wrangler/package.json")
-    .replace(/package\.json$/, "bin/wrangler.js");
-  const entry = join(ROOT, "test/bench/tokenizer/worker.ts");
-  const flags = ["--dry-run", "--outdir", out, "--compatibility-date", "2026-07-01"];
-  try {
-    writeFileSync(join(out, "wrangler.toml"), 'name = "bench"\n');
-    const config = ["--config", join(out, "wrangler.toml")];
-    execFileSync(process.execPath, [wrangler, "deploy", entry, ...flags, ...config], {
-      cwd: ROOT,
-      stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
-    });
-    return readFileSync(join(out, "worker.js"), "utf8");
-  } finally {
-    rmSync(out, { recursive: true, force: true });
-  }
 }
 
 async function benchModel(model: string, setting: Setting): Promise<Result[]> {

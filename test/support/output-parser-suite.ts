@@ -136,7 +136,8 @@ export interface SuiteOptions<Row extends OutputRow> {
 /** What every parser must do, over rows of data. */
 export function describeOutputParser<Row extends OutputRow>(options: SuiteOptions<Row>): void {
   const { title, rows, create } = options;
-  describe(`${title}`, () => {
+  // oxlint-disable-next-line vitest/valid-title -- the suite is shared: its title comes from its user
+  describe(title, () => {
     it.for(rows)("$name", (row, { expect }) => {
       const parsed = foldEvents(runParser(create(row), [row.input]));
       expect(toRowView(parsed)).toEqual({

@@ -17,7 +17,7 @@ export interface Setting {
 export interface LoadCost {
   readonly firstMs: number;
   readonly againMs: number;
-  /** Growth of the process's resident memory. */
+  /** Of one more tokenizer with its file. */
   readonly megabytes: number;
 }
 
@@ -42,15 +42,22 @@ export class Subject {
   }
 
   async load(model: string): Promise<LoadCost> {
-    await this.call("/nothing");
+    const name = `${model}.${this.kind}`;
+    await this.call("/file", { name });
+    const firstMs = await this.#cpuMs("/load", { kind: this.kind });
+    const isOurs = this.kind === "bpe";
+    const againMs = isOurs
+      ? (await this.#cpuMs("/load", { kind: this.kind, times: "20" })) / 20
+      : Number.NaN;
+    return { firstMs, againMs, megabytes: await this.#weigh(name, isOurs ? 6 : 1) };
+  }
+
+  /** Growth of the resident memory with each further tokenizer and its file. */
+  async #weigh(name: string, count: number): Promise<number> {
+    await this.call("/keep", { name, kind: this.kind });
     const before = this.#process.residentBytes();
-    await this.call("/file", { name: `${model}.${this.kind}` });
-    const first = await this.#cpuMs("/load", { kind: this.kind });
-    if (this.kind === "huggingface") await this.call("/forget");
-    const megabytes = (this.#process.residentBytes() - before) / MB;
-    if (this.kind === "huggingface") return { firstMs: first, againMs: Number.NaN, megabytes };
-    const again = await this.#cpuMs("/load", { kind: this.kind, times: "20" });
-    return { firstMs: first, againMs: again / 20, megabytes };
+    await this.call("/keep", { name, kind: this.kind, times: String(count) });
+    return (this.#process.residentBytes() - before) / count / MB;
   }
 
   /** CPU milliseconds of one repetition, with enough of them to measure; and what the Worker answered. */

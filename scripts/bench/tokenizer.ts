@@ -99,7 +99,7 @@ async function benchModel(model: string, setting: Setting): Promise<Result[]> {
     return [
       loadResult("load, first", "ms", (cost) => cost.firstMs),
       loadResult("load, again", "ms", (cost) => cost.againMs),
-      loadResult("memory with the file", "MB", (cost) => cost.megabytes),
+      loadResult("memory, one more", "MB", (cost) => cost.megabytes),
       ...(await bench.measureAll()),
     ];
   } finally {

@@ -1,4 +1,9 @@
-import type { AddedTokenSpec, NormalizerStep } from "../../../src/prompt/tokenizer/format.ts";
+import {
+  RULE_LSTRIP,
+  RULE_RSTRIP,
+  RULE_SINGLE_WORD,
+} from "../../../src/prompt/tokenizer/format.ts";
+import type { AddedTokenColumns, NormalizerStep } from "../../../src/prompt/tokenizer/format.ts";
 import { normalize } from "../../../src/prompt/tokenizer/normalize.ts";
 import { JsonObject } from "./tokenizer-json.ts";
 import { UnsupportedTokenizerError } from "./unsupported-tokenizer-error.ts";
@@ -69,19 +74,16 @@ function checkIds(tokens: readonly AddedToken[], idOfText: ReadonlyMap<string, n
   }
 }
 
-/** The two lists of texts to find: before normalizing, and after it. Sorted as the runtime searches them. */
+/** The two tables of texts to find: before normalizing, and after it. Sorted as the runtime searches them. */
 export function planAddedTokens(
   tokens: readonly AddedToken[],
   normalizer: readonly NormalizerStep[],
-): { readonly raw: AddedTokenSpec[]; readonly normalized: AddedTokenSpec[] } {
-  const raw: AddedTokenSpec[] = [];
-  const normalized: AddedTokenSpec[] = [];
-  for (const token of tokens) {
-    const spec = toSpec(token, textOfAddedToken(token, normalizer));
-    if (token.isNormalized) normalized.push(spec);
-    else raw.push(spec);
-  }
-  return { raw: sortByText(raw), normalized: sortByText(normalized) };
+): { readonly raw: AddedTokenColumns; readonly normalized: AddedTokenColumns } {
+  const found = tokens.map((token) => ({ token, text: textOfAddedToken(token, normalizer) }));
+  return {
+    raw: toColumns(found.filter(({ token }) => !token.isNormalized)),
+    normalized: toColumns(found.filter(({ token }) => token.isNormalized)),
+  };
 }
 
 /** What is looked for in a text, and what the token decodes to where the model's own vocabulary lacks it. */
@@ -89,25 +91,47 @@ export function textOfAddedToken(token: AddedToken, normalizer: readonly Normali
   return token.isNormalized ? normalize(token.content, normalizer) : token.content;
 }
 
-function toSpec(token: AddedToken, text: string): AddedTokenSpec {
+interface FoundToken {
+  readonly token: AddedToken;
+  readonly text: string;
+}
+
+function toColumns(found: FoundToken[]): AddedTokenColumns {
+  found.sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const [index, { text }] of found.entries()) {
+    if (text === found[index + 1]?.text) {
+      throw new UnsupportedTokenizerError(`two added tokens with the text ${JSON.stringify(text)}`);
+    }
+  }
+  const texts = found.map(({ text }) => text);
+  const separator = chooseSeparator(texts);
+  const rules = found.map(({ token }) => rulesOf(token));
   return {
-    id: token.id,
-    text,
-    ...(text === token.content ? {} : { content: token.content }),
-    ...(token.lstrip ? { lstrip: true as const } : {}),
-    ...(token.rstrip ? { rstrip: true as const } : {}),
-    ...(token.singleWord ? { singleWord: true as const } : {}),
+    text: texts.join(separator),
+    separator,
+    ids: found.map(({ token }) => token.id),
+    rules: rules.some((bits) => bits !== 0) ? rules : [],
+    contents: Object.fromEntries(
+      found.flatMap(({ token, text }, index) =>
+        text === token.content ? [] : [[String(index), token.content]],
+      ),
+    ),
   };
 }
 
-function sortByText(specs: AddedTokenSpec[]): AddedTokenSpec[] {
-  specs.sort((a, b) => (a.text < b.text ? -1 : 1));
-  for (const [index, spec] of specs.entries()) {
-    if (spec.text === specs[index + 1]?.text) {
-      throw new UnsupportedTokenizerError(
-        `two added tokens with the text ${JSON.stringify(spec.text)}`,
-      );
-    }
+/** A character of the private use area that no text has. */
+function chooseSeparator(texts: readonly string[]): string {
+  for (let code = 0xe000; code < 0xf900; code++) {
+    const separator = String.fromCharCode(code);
+    if (!texts.some((text) => text.includes(separator))) return separator;
   }
-  return specs;
+  throw new UnsupportedTokenizerError("added tokens with every character of the private use area");
+}
+
+function rulesOf(token: AddedToken): number {
+  return (
+    (token.lstrip ? RULE_LSTRIP : 0) |
+    (token.rstrip ? RULE_RSTRIP : 0) |
+    (token.singleWord ? RULE_SINGLE_WORD : 0)
+  );
 }

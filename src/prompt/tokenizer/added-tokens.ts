@@ -1,4 +1,5 @@
-import type { AddedTokenSpec } from "./format.ts";
+import { RULE_LSTRIP, RULE_RSTRIP, RULE_SINGLE_WORD } from "./format.ts";
+import type { AddedTokenColumns } from "./format.ts";
 
 /** An added token found in a text; `start` and `end` take in what lstrip and rstrip take. */
 export interface AddedTokenMatch {
@@ -12,6 +13,11 @@ export interface AddedTokenMatch {
 /** The match "before the text": where a search starts. */
 export const TEXT_START: AddedTokenMatch = { start: 0, end: 0, id: -1, searchFrom: 0 };
 
+/** The texts of a table, in its order. */
+export function addedTokenTexts({ ids, text, separator }: AddedTokenColumns): readonly string[] {
+  return ids.length === 0 ? [] : text.split(separator);
+}
+
 /** `\w` as Hugging Face's library takes it (Unicode's own definition). */
 const WORD_CHARACTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
 
@@ -20,29 +26,31 @@ const WORD_CHARACTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
  * list, which a search narrows character by character: no tree, and nothing to build at load.
  */
 export class AddedTokenMatcher {
-  readonly #tokens: readonly AddedTokenSpec[];
+  readonly #columns: AddedTokenColumns;
+  /** Sorted. */
+  readonly #texts: readonly string[];
   readonly #stripsSpaces: boolean;
   readonly #onlyFirst: string;
   readonly #firstCodes: Uint8Array;
 
-  /**
-   * @param tokens sorted by text in order of UTF-16 code units, no text twice
-   * @param spacesAreLetters whether U+0020 is no white space for lstrip and rstrip
-   */
-  constructor(tokens: readonly AddedTokenSpec[], spacesAreLetters: boolean) {
-    this.#tokens = tokens;
+  /** @param spacesAreLetters whether U+0020 is no white space for lstrip and rstrip */
+  constructor(columns: AddedTokenColumns, spacesAreLetters: boolean) {
+    this.#columns = columns;
+    const texts = addedTokenTexts(columns);
+    this.#texts = texts;
     this.#stripsSpaces = !spacesAreLetters;
-    const firsts = new Set(tokens.map((token) => token.text.charAt(0)));
-    this.#onlyFirst = firsts.size === 1 ? [...firsts].join("") : "";
     this.#firstCodes = new Uint8Array(0x10000 >> 3);
-    for (const first of firsts) {
-      const code = first.charCodeAt(0);
+    const first = texts[0]?.charAt(0) ?? "";
+    // The texts are sorted: when the outermost two begin alike, all do.
+    this.#onlyFirst = texts.at(-1)?.charAt(0) === first ? first : "";
+    for (const text of texts) {
+      const code = text.charCodeAt(0);
       this.#firstCodes[code >> 3] = (this.#firstCodes[code >> 3] ?? 0) | (1 << (code & 7));
     }
   }
 
   get isEmpty(): boolean {
-    return this.#tokens.length === 0;
+    return this.#texts.length === 0;
   }
 
   /** The match after another (after TEXT_START, the first). */
@@ -50,17 +58,22 @@ export class AddedTokenMatcher {
     let position = this.#nextCandidate(text, previous.searchFrom);
     while (position >= 0) {
       const token = this.#longestAt(text, position);
-      if (token === undefined) {
+      if (token < 0) {
         position = this.#nextCandidate(text, position + 1);
         continue;
       }
-      const end = position + token.text.length;
-      if (token.singleWord !== true || isSingleWord(text, position, end)) {
+      const end = position + (this.#texts[token] ?? "").length;
+      const isAnywhere = (this.#rulesOf(token) & RULE_SINGLE_WORD) === 0;
+      if (isAnywhere || isSingleWord(text, position, end)) {
         return this.#widen(text, position, { token, from: previous.end });
       }
       position = this.#nextCandidate(text, end);
     }
     return undefined;
+  }
+
+  #rulesOf(token: number): number {
+    return this.#columns.rules[token] ?? 0;
   }
 
   #nextCandidate(text: string, from: number): number {
@@ -73,14 +86,15 @@ export class AddedTokenMatcher {
     return -1;
   }
 
-  #longestAt(text: string, position: number): AddedTokenSpec | undefined {
+  /** The index of the longest token that begins here; -1 for none. */
+  #longestAt(text: string, position: number): number {
+    const texts = this.#texts;
     let low = 0;
-    let high = this.#tokens.length;
-    let longest: AddedTokenSpec | undefined;
+    let high = texts.length;
+    let longest = -1;
     for (let depth = 0; low < high; depth++) {
-      const shortest = this.#tokens[low];
-      if (shortest !== undefined && shortest.text.length === depth) {
-        longest = shortest;
+      if (texts[low]?.length === depth) {
+        longest = low;
         low++;
       }
       if (position + depth >= text.length) break;
@@ -97,11 +111,12 @@ export class AddedTokenMatcher {
     high: number,
     key: { readonly depth: number; readonly code: number },
   ): number {
+    const texts = this.#texts;
     let from = low;
     let to = high;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((this.#tokens[middle]?.text.charCodeAt(key.depth) ?? 0) < key.code) from = middle + 1;
+      if ((texts[middle]?.charCodeAt(key.depth) ?? 0) < key.code) from = middle + 1;
       else to = middle;
     }
     return from;
@@ -110,18 +125,20 @@ export class AddedTokenMatcher {
   #widen(
     text: string,
     position: number,
-    context: { readonly token: AddedTokenSpec; readonly from: number },
+    context: { readonly token: number; readonly from: number },
   ): AddedTokenMatch {
-    const searchFrom = position + context.token.text.length;
+    const { token, from } = context;
+    const rules = this.#rulesOf(token);
+    const searchFrom = position + (this.#texts[token] ?? "").length;
     let start = position;
     let end = searchFrom;
-    if (context.token.lstrip === true) {
-      while (start > context.from && this.#isSpace(text.charCodeAt(start - 1))) start--;
+    if ((rules & RULE_LSTRIP) !== 0) {
+      while (start > from && this.#isSpace(text.charCodeAt(start - 1))) start--;
     }
-    if (context.token.rstrip === true) {
+    if ((rules & RULE_RSTRIP) !== 0) {
       while (end < text.length && this.#isSpace(text.charCodeAt(end))) end++;
     }
-    return { start, end, id: context.token.id, searchFrom };
+    return { start, end, id: this.#columns.ids[token] ?? -1, searchFrom };
   }
 
   #isSpace(code: number): boolean {

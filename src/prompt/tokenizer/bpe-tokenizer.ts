@@ -1,3 +1,4 @@
+import { addedTokenTexts } from "./added-tokens.ts";
 import { Decoder } from "./detokenizer.ts";
 import { Encoder } from "./encoder.ts";
 import type { DecodeOptions, IncrementalDetokenizer, Tokenizer } from "./tokenizer.ts";
@@ -12,7 +13,8 @@ export class BpeTokenizer implements Tokenizer {
   readonly #vocabulary: Vocabulary;
   readonly #encoder: Encoder;
   readonly #decoder: Decoder;
-  readonly #addedIds = new Map<string, number>();
+  /** Made when first asked: most requests never look a token up by its text. */
+  #addedIds: ReadonlyMap<string, number> | undefined;
 
   constructor(vocabulary: Vocabulary) {
     const { header } = vocabulary;
@@ -27,9 +29,6 @@ export class BpeTokenizer implements Tokenizer {
       },
       header.decoder,
     );
-    for (const token of [...header.addedTokens, ...header.normalizedAddedTokens]) {
-      this.#addedIds.set(token.content ?? token.text, token.id);
-    }
   }
 
   encode(text: string, options: { readonly addSpecialTokens: boolean }): Uint32Array {
@@ -53,6 +52,7 @@ export class BpeTokenizer implements Tokenizer {
   }
 
   idOf(tokenText: string): number | undefined {
+    this.#addedIds ??= mapAddedTokens(this.#vocabulary);
     const added = this.#addedIds.get(tokenText);
     if (added !== undefined) return added;
     const bytes = utf8.encode(tokenText);
@@ -67,4 +67,14 @@ export class BpeTokenizer implements Tokenizer {
   createDetokenizer(options: DecodeOptions): IncrementalDetokenizer {
     return this.#decoder.createDetokenizer(options);
   }
+}
+
+function mapAddedTokens({ header }: Vocabulary): ReadonlyMap<string, number> {
+  const ids = new Map<string, number>();
+  for (const table of [header.addedTokens, header.normalizedAddedTokens]) {
+    for (const [index, text] of addedTokenTexts(table).entries()) {
+      ids.set(table.contents[index] ?? text, table.ids[index] ?? NO_ID);
+    }
+  }
+  return ids;
 }

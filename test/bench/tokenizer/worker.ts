@@ -14,6 +14,7 @@ interface Assets {
 const texts = new Map<string, string>();
 let file: ArrayBuffer | undefined;
 let tokenizer: Tokenizer | undefined;
+const kept: Tokenizer[] = [];
 
 const KEEP_SPECIAL = { skipSpecialTokens: false } as const;
 const PLAIN = { addSpecialTokens: false } as const;
@@ -22,6 +23,7 @@ export default {
   async fetch(request: Request, env: Assets): Promise<Response> {
     const url = new URL(request.url);
     const name = url.searchParams.get("name") ?? "";
+    const kind = url.searchParams.get("kind") ?? "";
     const times = Number(url.searchParams.get("times") ?? "1");
     switch (url.pathname) {
       case "/text":
@@ -31,7 +33,9 @@ export default {
         file = await (await env.ASSETS.fetch(`http://assets/${name}`)).arrayBuffer();
         return new Response(String(file.byteLength));
       case "/load":
-        return new Response(String(load(url.searchParams.get("kind") ?? "", times)));
+        return new Response(String(load(kind, times)));
+      case "/keep":
+        return new Response(String(await keep(env, name, { kind, times })));
       case "/forget":
         file = undefined;
         return new Response("");
@@ -47,10 +51,25 @@ export default {
 
 function load(kind: string, times: number): number {
   const buffer = file ?? new ArrayBuffer(0);
-  for (let time = 0; time < times; time++) {
-    tokenizer = kind === "bpe" ? loadTokenizer(buffer) : createHuggingFaceTokenizer(buffer);
-  }
+  for (let time = 0; time < times; time++) tokenizer = create(kind, buffer);
   return tokenizer?.vocabSize ?? 0;
+}
+
+function create(kind: string, buffer: ArrayBuffer): Tokenizer {
+  return kind === "bpe" ? loadTokenizer(buffer) : createHuggingFaceTokenizer(buffer);
+}
+
+/** Loads more tokenizers, each from a file of its own, and keeps them, so that memory can be told from garbage. */
+async function keep(
+  env: Assets,
+  name: string,
+  { kind, times }: { readonly kind: string; readonly times: number },
+): Promise<number> {
+  for (let time = 0; time < times; time++) {
+    const buffer = await (await env.ASSETS.fetch(`http://assets/${name}`)).arrayBuffer();
+    kept.push(create(kind, buffer));
+  }
+  return kept.length;
 }
 
 /** Tokens of the text. */

@@ -2,6 +2,8 @@ import { Hono, type Handler } from "hono";
 import { cors } from "hono/cors";
 
 import { createChatHandler } from "./api/chat/handler.ts";
+import { createCompletionHandler } from "./api/completions/handler.ts";
+import { createEmbeddingHandler } from "./api/embeddings/handler.ts";
 import { createReadyHandler, healthHandler } from "./api/health/handler.ts";
 import { createModelHandler, createModelListHandler } from "./api/models/handler.ts";
 import type { HandlerContext } from "./api/shared/handler-context.ts";
@@ -28,6 +30,8 @@ function createRoutes(context: HandlerContext): readonly Route[] {
   const detokenize = createDetokenizeHandler(context);
   return [
     { method: "POST", path: "/v1/chat/completions", handler: createChatHandler(context) },
+    { method: "POST", path: "/v1/completions", handler: createCompletionHandler(context) },
+    { method: "POST", path: "/v1/embeddings", handler: createEmbeddingHandler(context) },
     { method: "GET", path: "/v1/models", handler: createModelListHandler(context) },
     { method: "GET", path: "/v1/models/:id{.+}", handler: createModelHandler(context) },
     { method: "POST", path: "/tokenize", handler: tokenize },

@@ -15,6 +15,16 @@ export interface Config {
   readonly headersHoldMs: number;
   readonly firstTokenTimeoutMs: number;
   readonly stallTimeoutMs: number;
+  readonly modelSettings: ReadonlyMap<string, ModelSettings>;
+}
+
+/** What the operator decides for one model. */
+export interface ModelSettings {
+  /** A parser's name, or "none"; absent: what the worker says, then what the model's files show. */
+  readonly toolCallParser?: string;
+  readonly reasoningParser?: string;
+  /** Show tools in the prompt even when `tool_choice` is none. */
+  readonly keepsToolsWithoutChoice?: boolean;
 }
 
 export interface GatewayConfig {
@@ -41,19 +51,47 @@ const gateway = z.union([
     .transform((entry): GatewayConfig => entry),
 ]);
 
+const modelSettings = z
+  .record(
+    z.string(),
+    z.strictObject({
+      tool_call_parser: z.string().min(1).exactOptional(),
+      reasoning_parser: z.string().min(1).exactOptional(),
+      keep_tools_without_choice: z.boolean().exactOptional(),
+    }),
+  )
+  .transform((entries) => {
+    const settings = new Map<string, ModelSettings>();
+    for (const [model, entry] of Object.entries(entries)) {
+      const { tool_call_parser, reasoning_parser, keep_tools_without_choice } = entry;
+      settings.set(model, {
+        ...(tool_call_parser === undefined ? {} : { toolCallParser: tool_call_parser }),
+        ...(reasoning_parser === undefined ? {} : { reasoningParser: reasoning_parser }),
+        ...(keep_tools_without_choice === undefined
+          ? {}
+          : { keepsToolsWithoutChoice: keep_tools_without_choice }),
+      });
+    }
+    return settings;
+  });
+
+/** JSON text of a value that another schema then checks. */
+const json = (example: string) =>
+  z.string().transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue(`must be JSON, e.g. ${example}`);
+      return z.NEVER;
+    }
+  });
+
 const milliseconds = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
 
 const schema = z.object({
   GATEWAYS: z
     .string({ error: "is not set; list the gateways of your workers" })
-    .transform((text, context) => {
-      try {
-        return JSON.parse(text) as unknown;
-      } catch {
-        context.addIssue('must be JSON, e.g. ["https://gpu-1.example.com"]');
-        return z.NEVER;
-      }
-    })
+    .pipe(json('["https://gpu-1.example.com"]'))
     .pipe(z.array(gateway).min(1)),
   GATEWAY_TOKEN: z.string().min(1).optional(),
   API_KEY: z.string().min(8).optional(),
@@ -73,6 +111,9 @@ const schema = z.object({
   HEADERS_HOLD_MS: milliseconds(10_000),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(300_000),
   STALL_TIMEOUT_MS: milliseconds(60_000),
+  MODEL_SETTINGS: json('{"my-model": {"tool_call_parser": "qwen25"}}')
+    .default({})
+    .pipe(modelSettings),
 });
 
 /** Reads the Worker's variables and secrets. Throws ConfigError. */
@@ -101,5 +142,6 @@ export function readConfig(env: Readonly<Record<string, unknown>>): Config {
     headersHoldMs: vars.HEADERS_HOLD_MS,
     firstTokenTimeoutMs: vars.FIRST_TOKEN_TIMEOUT_MS,
     stallTimeoutMs: vars.STALL_TIMEOUT_MS,
+    modelSettings: vars.MODEL_SETTINGS,
   };
 }

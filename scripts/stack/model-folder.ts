@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSy
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-import type { LocalModel } from "../models/local-models.ts";
+import { extraFiles, type LocalModel } from "../models/local-models.ts";
 
 /** Where the simulated workers' model folders are. */
 const MODELS_DIR = ".sgl-edge/models";
@@ -21,10 +21,8 @@ export function prepareModelFolder(model: LocalModel): string {
     const to = join(folder, name);
     if (!existsSync(to) || statSync(to).size !== statSync(from).size) copyFileSync(from, to);
   }
-  writeFileSync(join(folder, "config.json"), JSON.stringify(model.config, null, 2));
-  writeFileSync(
-    join(folder, "generation_config.json"),
-    JSON.stringify(model.generationConfig, null, 2),
-  );
+  for (const [name, text] of Object.entries(extraFiles(model))) {
+    writeFileSync(join(folder, name), text);
+  }
   return folder;
 }

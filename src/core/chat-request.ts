@@ -8,7 +8,66 @@ export interface ChatRequest extends GenerationOptions {
   readonly continueFinalMessage: boolean;
   /** Extra variables of the chat template; they win over all others. */
   readonly templateKwargs: Readonly<Record<string, unknown>>;
+  readonly reasoningEffort?: string;
+  readonly tools: readonly ToolDefinition[];
+  readonly toolChoice: ToolChoice;
+  /** false: at most one call a reply. */
+  readonly parallelToolCalls: boolean;
+  readonly output: OutputFormat;
+  /** false: thoughts stay in the text, as the model writes them. */
+  readonly separateReasoning: boolean;
+  /** false: thoughts come in one piece at their end. */
+  readonly streamReasoning: boolean;
 }
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON schema of the arguments. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** The arguments must follow the schema exactly: the engine is constrained. */
+  readonly strict: boolean;
+  /** The tool in the shape that chat templates read. */
+  readonly forTemplate: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolChoice {
+  readonly mode: "none" | "auto" | "required";
+  /** Names that may be called; absent: all. A named function is "required" with its one name. */
+  readonly allowed?: readonly string[];
+}
+
+/** What the reply must look like; at most one of these is more than text. */
+export interface OutputFormat {
+  readonly responseFormat: ResponseFormat;
+  readonly regex?: string;
+  readonly ebnf?: string;
+  /** A JSON schema as JSON text. */
+  readonly jsonSchema?: string;
+  /** A structural tag as JSON text. */
+  readonly structuralTag?: string;
+}
+
+export type ResponseFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json-object" }
+  | {
+      readonly type: "json-schema";
+      readonly schema: Readonly<Record<string, unknown>>;
+      readonly strict: boolean;
+    }
+  | { readonly type: "structural-tag"; readonly value: Readonly<Record<string, unknown>> };
+
+/** What /v1/completions is decoded into: one request for text after each of some prompts. */
+export interface TextRequest extends GenerationOptions {
+  readonly model: string;
+  readonly prompts: readonly TextPrompt[];
+  readonly output: OutputFormat;
+  /** The reply starts with the prompt. */
+  readonly echo: boolean;
+}
+
+export type TextPrompt = string | readonly number[];
 
 /** How to generate, whatever the prompt was made from. */
 export interface GenerationOptions {
@@ -16,6 +75,10 @@ export interface GenerationOptions {
   readonly sampling: SamplingParams;
   /** Largest number of tokens to generate; absent: to the end of the context. */
   readonly maxTokens?: number;
+  /** Choices for each prompt. */
+  readonly n: number;
+  /** Log probabilities with so many alternatives a token; absent: none. */
+  readonly logprobs?: { readonly top: number };
   readonly stop: StopConditions;
   readonly detokenize: DetokenizeOptions;
   /** Smallest number of tokens between two messages of the engine. */
@@ -63,10 +126,9 @@ export interface Message {
   readonly reasoning?: string;
 }
 
-export interface ContentPart {
-  readonly type: "text";
-  readonly text: string;
-}
+export type ContentPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly url: string; readonly detail?: string };
 
 export interface ToolCall {
   readonly id: string;

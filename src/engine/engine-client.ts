@@ -3,9 +3,19 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
 import { createEngineFetch, type GatewayEndpoint } from "./engine-fetch.ts";
-import type { EngineGenerateRequest, EngineMessage, WorkerFacts } from "./engine-message.ts";
+import type {
+  EngineEmbedding,
+  EngineEmbedRequest,
+  EngineGenerateRequest,
+  EngineMessage,
+  WorkerFacts,
+} from "./engine-message.ts";
 import { Health, HealthCheckResponse_ServingStatus } from "./gen/grpc_health_pb.ts";
-import { AbortRequestSchema, SglangScheduler } from "./gen/sglang_scheduler_pb.ts";
+import {
+  AbortRequestSchema,
+  EmbedRequestSchema,
+  SglangScheduler,
+} from "./gen/sglang_scheduler_pb.ts";
 import { toGenerateRequest } from "./generate-call.ts";
 import { generateStream } from "./generate-stream.ts";
 import { guardUnary } from "./unary-guard.ts";
@@ -20,6 +30,8 @@ export interface EngineClient {
     request: EngineGenerateRequest,
     signal: AbortSignal,
   ): AsyncIterable<readonly EngineMessage[]>;
+  /** The vector of one input. */
+  embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbedding>;
   /** Stops a request; also right for one that has ended or was never known. */
   abort(requestId: string, reason: string): Promise<void>;
   facts(): Promise<WorkerFacts>;
@@ -29,6 +41,8 @@ export interface EngineClient {
 
 /** How long the small calls may take. */
 const CALL_TIMEOUT_MS = 5_000;
+/** An embedding may wait in the engine's queue. */
+const EMBED_TIMEOUT_MS = 60_000;
 
 /** The client of one worker; holds no connection of its own. */
 export function createEngineClient(endpoint: GatewayEndpoint): EngineClient {
@@ -45,6 +59,17 @@ export function createEngineClient(endpoint: GatewayEndpoint): EngineClient {
   const health = createClient(Health, transport);
   return {
     generate: (request, signal) => generateStream(engineFetch, toGenerateRequest(request), signal),
+    async embed({ requestId, inputIds }, signal) {
+      const { embedding, promptTokens } = await scheduler.embed(
+        create(EmbedRequestSchema, {
+          requestId,
+          tokenized: { inputIds: Array.from(inputIds) },
+          samplingParams: { maxNewTokens: 0 },
+        }),
+        { signal, timeoutMs: EMBED_TIMEOUT_MS },
+      );
+      return { vector: embedding, promptTokens };
+    },
     async abort(requestId, reason) {
       await scheduler.abort(create(AbortRequestSchema, { requestId, reason }));
     },

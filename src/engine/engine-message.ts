@@ -6,10 +6,23 @@ export interface EngineChunk extends EngineCounts {
   readonly type: "chunk";
   readonly index: number;
   readonly tokenIds: readonly number[];
+  /** One for each id, when they were asked for. */
+  readonly logprobs?: readonly EngineLogprob[];
+  /** Of the prompt's tokens, once, when they were asked for. */
+  readonly promptLogprobs?: readonly EngineLogprob[];
 }
 
-/** The end of one choice. Its ids repeat the last chunk's and are left out. */
+/** A token's log probability; null where the engine has none (the first token of a prompt). */
+export interface EngineLogprob {
+  readonly tokenId: number;
+  readonly logprob: number | null;
+  readonly top: readonly { readonly tokenId: number; readonly logprob: number }[];
+}
+
+/** The end of one choice. Its ids repeat the last chunk's and are left out, and so are their log probabilities. */
 export interface EngineComplete extends EngineCounts {
+  /** As in a chunk: a reply of no tokens has only this message. */
+  readonly promptLogprobs?: readonly EngineLogprob[];
   readonly type: "complete";
   readonly index: number;
   readonly finishReason: "stop" | "length" | "abort";
@@ -32,6 +45,26 @@ export interface EngineGenerateRequest {
   /** The prompt's text, for the engine's own log and metrics. */
   readonly promptText: string;
   readonly sampling: EngineSampling;
+  /** Absent: none. `prompt`: the prompt's tokens as well. */
+  readonly logprobs?: { readonly top: number; readonly prompt: boolean };
+  /** The reply starts with thoughts: the engine counts them, and constrains only what comes after. */
+  readonly requireReasoning: boolean;
+}
+
+export interface EngineEmbedRequest {
+  readonly requestId: string;
+  readonly inputIds: Uint32Array;
+}
+
+export interface EngineEmbedding {
+  readonly vector: readonly number[];
+  readonly promptTokens: number;
+}
+
+/** What the engine lets the model write. */
+export interface EngineConstraint {
+  readonly type: "regex" | "json-schema" | "ebnf" | "structural-tag";
+  readonly text: string;
 }
 
 export interface EngineSampling {
@@ -56,6 +89,7 @@ export interface EngineSampling {
   readonly logitBias: Readonly<Record<string, number>>;
   readonly customParams?: Readonly<Record<string, unknown>>;
   readonly loraId?: string;
+  readonly constraint?: EngineConstraint;
 }
 
 /** What a worker says about itself; read once and refreshed. */
@@ -64,6 +98,7 @@ export interface WorkerFacts {
   readonly modelPath: string;
   /** false: an embedding model. */
   readonly isGeneration: boolean;
+  readonly supportsVision: boolean;
   /** Largest prompt that the worker takes, in tokens; null when it does not say. */
   readonly maxPromptTokens: number | null;
   /** The `--context-length` that the worker was started with; null when it uses the model's own. */
@@ -73,4 +108,7 @@ export interface WorkerFacts {
   readonly samplingDefaults: Readonly<Record<string, number>>;
   /** The worker runs with `--skip-tokenizer-init`: it refuses stop strings. */
   readonly skipTokenizerInit: boolean;
+  /** The parsers that the operator started the worker with; null when it does not say. */
+  readonly toolCallParser: string | null;
+  readonly reasoningParser: string | null;
 }

@@ -12,6 +12,7 @@ export function toWorkerFacts(
     servedModelName: model.servedModelName,
     modelPath: model.modelPath,
     isGeneration: model.isGeneration,
+    supportsVision: model.supportsVision,
     maxPromptTokens: model.maxReqInputLen > 0 ? model.maxReqInputLen : null,
     contextLength: typeof contextLength === "number" && contextLength > 0 ? contextLength : null,
     eosTokenIds: model.eosTokenIds,
@@ -20,6 +21,8 @@ export function toWorkerFacts(
       ...readNumbers(model.preferredSamplingParams),
     },
     skipTokenizerInit: serverArgs["skip_tokenizer_init"] === true,
+    toolCallParser: readName(serverArgs["tool_call_parser"]),
+    reasoningParser: readName(serverArgs["reasoning_parser"]),
   };
 }
 
@@ -37,4 +40,8 @@ function readNumbers(json: string): Record<string, number> {
     if (typeof entry === "number" && Number.isFinite(entry)) numbers[name] = entry;
   }
   return numbers;
+}
+
+function readName(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
 }

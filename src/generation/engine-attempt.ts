@@ -74,8 +74,17 @@ async function tryWorker(
     options.signal.throwIfAborted();
     return await open(worker, facts, options);
   } catch (thrown) {
-    return toEngineFailure(thrown);
+    if (facts.skipTokenizerInit || !refusesStopStrings(thrown)) return toEngineFailure(thrown);
   }
+  // Once more without: they are matched here as well.
+  worker.noteRefusedStops();
+  return tryWorker(worker, options);
+}
+
+/** Servers that run without a tokenizer refuse every request with stop strings, and name the reason. */
+function refusesStopStrings(thrown: unknown): boolean {
+  const { error } = toEngineFailure(thrown).error;
+  return error.kind === "invalid-request" && error.detail.includes("skip_tokenizer_init");
 }
 
 async function open(

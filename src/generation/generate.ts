@@ -1,12 +1,10 @@
 import { EdgeError, type ApiError } from "../core/api-error.ts";
-import type { FinishReason, GenerationEvent, Usage } from "../core/generation-event.ts";
-import type { EngineMessage } from "../engine/engine-message.ts";
+import type { GenerationEvent, TokenLogprob, Usage } from "../core/generation-event.ts";
+import type { EngineLogprob } from "../engine/engine-message.ts";
 import { toEngineFailure } from "../engine/errors.ts";
-import {
-  createChoiceOutput,
-  type ChoiceOutput,
-  type ChoiceOutputOptions,
-} from "./choice-output.ts";
+import type { OutputParser } from "../parsers/output-parser.ts";
+import { createChoiceOutput, type ChoiceOutputOptions } from "./choice-output.ts";
+import { createChoiceSet, type ChoiceSet, type ChoiceSetStep } from "./choice-set.ts";
 import { openAttempt, type AttemptOptions, type EngineAttempt } from "./engine-attempt.ts";
 
 /** Everything that a generation needs, decided before the engine is called. */
@@ -15,7 +13,17 @@ export interface GenerationPlan extends Pick<
   "workers" | "toEngineRequest" | "deadlines"
 > {
   readonly promptTokens: number;
-  readonly output: Omit<ChoiceOutputOptions, "endTokenIds">;
+  /** Choices. */
+  readonly n: number;
+  readonly output: Omit<ChoiceOutputOptions, "endTokenIds" | "parser">;
+  /** A parser for each choice; null: all is text. */
+  readonly createParser: (() => OutputParser) | null;
+  /** Thoughts are told apart from the text. */
+  readonly hasReasoning: boolean;
+  /** At most one call a choice. */
+  readonly oneCall: boolean;
+  readonly createCallId: () => string;
+  readonly toPromptEntries: (rows: readonly EngineLogprob[]) => readonly TokenLogprob[];
   /** Ids that end the reply: the model's own (none with `ignore_eos`) and the request's; the worker's are added. */
   readonly endTokenIds: readonly number[];
   readonly ignoreEos: boolean;
@@ -23,6 +31,10 @@ export interface GenerationPlan extends Pick<
 
 /** A running generation. */
 export interface Generation {
+  /** Thoughts are told apart from the text. */
+  readonly hasReasoning: boolean;
+  /** Choices in all. */
+  readonly n: number;
   /**
    * The events of each step together; the last one is `generation-end` or `generation-error`. Never throws. Nothing
    * runs before the first read, which must come: `finished` waits for it.
@@ -57,6 +69,8 @@ export function startGeneration(plan: GenerationPlan): Generation {
     inBackground: (work: Promise<void>) => void background.push(work),
   };
   return {
+    hasReasoning: plan.hasReasoning,
+    n: plan.n,
     events: run(plan, attemptOptions, (outcome) =>
       resolve(Promise.all(background).then(() => outcome)),
     ),
@@ -68,11 +82,15 @@ export function startGeneration(plan: GenerationPlan): Generation {
 /** What is known of a generation so far. */
 interface RunState {
   attempt: EngineAttempt | null;
-  output: ChoiceOutput | null;
-  usage: Usage;
+  choices: ChoiceSet | null;
   engineEnded: boolean;
   firstMessageMs: number | null;
   failure: Failure | null;
+}
+
+interface Failure {
+  readonly error: ApiError;
+  readonly cause: unknown;
 }
 
 async function* run(
@@ -83,8 +101,7 @@ async function* run(
   const startedAt = Date.now();
   const state: RunState = {
     attempt: null,
-    output: null,
-    usage: noUsage(plan.promptTokens),
+    choices: null,
     engineEnded: false,
     firstMessageMs: null,
     failure: null,
@@ -93,139 +110,91 @@ async function* run(
     const attempt = await openAttempt(attemptOptions);
     state.attempt = attempt;
     state.firstMessageMs = Date.now() - startedAt;
-    const output = createOutput(plan, attempt);
-    state.output = output;
+    const choices = createChoices(plan, attempt);
+    state.choices = choices;
     for (;;) {
       const messages = await attempt.next();
-      const step: Step =
-        messages === null ? cutOff(state.usage, output) : toStep(messages, output, state.usage);
-      state.usage = step.usage;
-      state.engineEnded = step.end === "engine";
-      state.failure = step.failure;
-      yield step.events;
+      if (messages === null) throw engineError("The engine's stream ended before the reply did.");
+      const step = choices.push(messages);
+      state.engineEnded = step.end === "engine" || step.end === "abort";
+      if (step.end === "abort") state.failure = { error: ABORTED_BY_ENGINE, cause: null };
+      yield toEvents(step, choices);
       if (step.end !== null) return;
     }
   } catch (thrown) {
-    state.failure = { error: toRunningError(thrown, state.attempt !== null), cause: thrown };
-    yield errorEvents(flush(state.output), state.usage, state.failure.error);
+    const error = toRunningError(thrown, state.attempt !== null);
+    state.failure = { error, cause: thrown };
+    const usage = usageOf(state, plan);
+    const flushed = state.choices?.flush() ?? [{ type: "usage", usage }];
+    yield [...flushed, { type: "generation-error", error, usage }];
   } finally {
     state.attempt?.close(state.engineEnded);
-    finish(toOutcome(state, attemptOptions.signal));
+    finish(toOutcome(state, plan, attemptOptions.signal));
   }
 }
 
-function createOutput(plan: GenerationPlan, attempt: EngineAttempt): ChoiceOutput {
+const ABORTED_BY_ENGINE: ApiError = {
+  kind: "engine-error",
+  detail: "The engine aborted the request.",
+};
+
+function engineError(detail: string): EdgeError {
+  return new EdgeError({ kind: "engine-error", detail });
+}
+
+function createChoices(plan: GenerationPlan, attempt: EngineAttempt): ChoiceSet {
   const ofWorker = plan.ignoreEos ? [] : attempt.facts.eosTokenIds;
-  return createChoiceOutput({
-    ...plan.output,
-    endTokenIds: new Set([...plan.endTokenIds, ...ofWorker]),
+  const endTokenIds = new Set([...plan.endTokenIds, ...ofWorker]);
+  const { n, promptTokens, toPromptEntries, createCallId, oneCall } = plan;
+  return createChoiceSet({
+    n,
+    promptTokens,
+    toPromptEntries,
+    createCallId,
+    oneCall,
+    createOutput: () =>
+      createChoiceOutput({ ...plan.output, endTokenIds, parser: plan.createParser?.() ?? null }),
   });
 }
 
-/** Text that was held back when the reply broke off. */
-function flush(output: ChoiceOutput | null): string {
-  return output?.complete({ finishReason: "abort", matchedStop: null }).text ?? "";
+function toEvents(
+  { events, end }: ChoiceSetStep,
+  { usage }: ChoiceSet,
+): readonly GenerationEvent[] {
+  switch (end) {
+    case null:
+      return events;
+    case "abort":
+      return [...events, { type: "generation-error", error: ABORTED_BY_ENGINE, usage }];
+    case "engine":
+    case "edge":
+      return [...events, { type: "generation-end", usage }];
+  }
 }
 
-function toOutcome(state: RunState, signal: AbortSignal): GenerationOutcome {
-  const { attempt, failure, usage, firstMessageMs } = state;
+function usageOf(state: RunState, { promptTokens }: GenerationPlan): Usage {
+  return (
+    state.choices?.usage ?? {
+      promptTokens,
+      completionTokens: 0,
+      cachedTokens: 0,
+      reasoningTokens: 0,
+    }
+  );
+}
+
+function toOutcome(state: RunState, plan: GenerationPlan, signal: AbortSignal): GenerationOutcome {
+  const { attempt, failure, firstMessageMs } = state;
   const isCancelled = signal.aborted || failure?.error.kind === "client-cancelled";
   const status = failure === null ? "ok" : "error";
   return {
     status: isCancelled ? "cancelled" : status,
     errorKind: failure?.error.kind ?? null,
-    usage,
+    usage: usageOf(state, plan),
     workerUrl: attempt?.worker.url ?? null,
     firstMessageMs,
     cause: failure?.cause,
   };
-}
-
-interface Step {
-  readonly events: readonly GenerationEvent[];
-  readonly usage: Usage;
-  /** Who ended the reply with this step: the engine, we, or nobody yet. */
-  readonly end: "engine" | "edge" | null;
-  readonly failure: Failure | null;
-}
-
-interface Failure {
-  readonly error: ApiError;
-  readonly cause: unknown;
-}
-
-/** The engine's messages of one read as events; everything behind the end is left out. */
-function toStep(messages: readonly EngineMessage[], output: ChoiceOutput, before: Usage): Step {
-  let text = "";
-  let usage = before;
-  for (const message of messages) {
-    if (message.type === "chunk") {
-      const step = output.push(message.tokenIds);
-      text += step.text;
-      usage = toUsage(message, output.completionTokens);
-      if (step.stoppedBy === null) continue;
-      const events = endEvents(text, usage, "stop", step.stoppedBy);
-      return { events, usage, end: "edge", failure: null };
-    }
-    usage = toUsage(message, message.completionTokens);
-    const end = output.complete(message);
-    text += end.text;
-    if (message.finishReason === "abort") {
-      return failedStep(text, usage, "engine", "The engine aborted the request.");
-    }
-    const events = endEvents(text, usage, end.finishReason, end.matchedStop);
-    return { events, usage, end: "engine", failure: null };
-  }
-  return { events: textEvents(text, usage), usage, end: null, failure: null };
-}
-
-function cutOff(usage: Usage, output: ChoiceOutput): Step {
-  const detail = "The engine's stream ended before the reply did.";
-  return failedStep(flush(output), usage, "edge", detail);
-}
-
-function failedStep(text: string, usage: Usage, end: "engine" | "edge", detail: string): Step {
-  const error: ApiError = { kind: "engine-error", detail };
-  return { events: errorEvents(text, usage, error), usage, end, failure: { error, cause: null } };
-}
-
-function textEvents(text: string, usage: Usage): GenerationEvent[] {
-  return text === ""
-    ? [{ type: "usage", usage }]
-    : [
-        { type: "usage", usage },
-        { type: "text-delta", index: 0, text },
-      ];
-}
-
-function endEvents(
-  text: string,
-  usage: Usage,
-  finishReason: FinishReason,
-  matchedStop: number | string | null,
-): GenerationEvent[] {
-  return [
-    ...textEvents(text, usage),
-    { type: "choice-end", index: 0, finishReason, matchedStop },
-    { type: "generation-end", usage },
-  ];
-}
-
-function errorEvents(text: string, usage: Usage, error: ApiError): GenerationEvent[] {
-  return [...textEvents(text, usage), { type: "generation-error", error, usage }];
-}
-
-function toUsage(message: EngineMessage, completionTokens: number): Usage {
-  return {
-    promptTokens: message.promptTokens,
-    completionTokens,
-    cachedTokens: message.cachedTokens,
-    reasoningTokens: message.reasoningTokens,
-  };
-}
-
-function noUsage(promptTokens: number): Usage {
-  return { promptTokens, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 }
 
 /** Once a worker has answered, "no worker is available" is no longer true: one took the request and was lost. */

@@ -1,19 +1,28 @@
 import { invalidRequest } from "../core/api-error.ts";
-import type { ChatRequest } from "../core/chat-request.ts";
+import type { ChatRequest, TextRequest } from "../core/chat-request.ts";
 import type { Clock } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { ModelStore } from "../prompt/load-model.ts";
 import type { ModelIndexEntry } from "../prompt/model-asset.ts";
 import { encodeYielding } from "../prompt/tokenizer/encode-yielding.ts";
+import { embed, type EmbedRequest, type EmbedResult } from "./embed.ts";
 import type { Deadlines } from "./engine-attempt.ts";
 import { startGeneration, type Generation } from "./generate.ts";
-import { loadModel, makePrompt, prepareChat } from "./prepare-chat.ts";
+import { loadModel, makeChatPrompt, type PromptRequest } from "./make-prompt.ts";
+import { mergeGenerations } from "./merge-generations.ts";
+import type { ModelSettings } from "./output-formats.ts";
+import { prepareChat, type PrepareContext } from "./prepare-chat.ts";
+import { prepareText } from "./prepare-text.ts";
 import { mapBounded, type WorkerDirectory } from "./worker-directory.ts";
 
 /** Everything that the surfaces ask of the inside. All calls reject with EdgeError. */
 export interface GenerationService {
   /** Makes the prompt and picks the workers; the engine is called when the events are read. */
   startChat(request: ChatRequest): Promise<Generation>;
+  /** The same for one or several prompts as they are; the choices of the k-th prompt are numbered from k × n. */
+  startText(request: TextRequest): Promise<StartedText>;
+  /** Vectors of texts. */
+  embed(request: EmbedRequest, signal: AbortSignal): Promise<EmbedResult>;
   /** Models that are compiled and have a worker configured. */
   listModels(): Promise<readonly ModelIndexEntry[]>;
   /** Whether any worker says that it serves. */
@@ -27,7 +36,11 @@ export interface GenerationService {
   ): Promise<string>;
 }
 
-export type PromptRequest = Parameters<typeof makePrompt>[0];
+export interface StartedText {
+  readonly generation: Generation;
+  /** The text of each prompt. */
+  readonly prompts: readonly string[];
+}
 
 export interface TokenizedText {
   readonly tokenIds: Uint32Array;
@@ -41,6 +54,7 @@ export interface ServiceDependencies {
   readonly ids: IdSource;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
+  readonly settingsOf: (model: string) => ModelSettings;
 }
 
 /** Workers asked at once by `isReady`; the platform lets six calls wait for headers. */
@@ -50,11 +64,24 @@ export function createGenerationService(dependencies: ServiceDependencies): Gene
   const { models, directory, clock } = dependencies;
   let turn = 0;
   const now = (): Date => new Date(clock.now());
+  const nextContext = (): PrepareContext => ({ ...dependencies, now: now(), turn: turn++ });
   return {
     async startChat(request) {
-      turn += 1;
-      return startGeneration(await prepareChat(request, { ...dependencies, now: now(), turn }));
+      return startGeneration(await prepareChat(request, nextContext()));
     },
+    async startText(request) {
+      const plans = await prepareText(request, nextContext());
+      const starters = plans.map(
+        ({ plan }) =>
+          () =>
+            startGeneration(plan),
+      );
+      return {
+        generation: mergeGenerations(starters, request.n),
+        prompts: plans.map(({ promptText }) => promptText),
+      };
+    },
+    embed: (request, signal) => embed(request, nextContext(), signal),
     async listModels() {
       const index = await models.list();
       const served = await mapBounded(index.models, MAX_PARALLEL_PROBES, async (entry) => ({
@@ -75,7 +102,7 @@ export function createGenerationService(dependencies: ServiceDependencies): Gene
       return { tokenIds, contextLength: model.manifest.contextLength };
     },
     async tokenizeChat(request) {
-      const { model, inputIds } = await makePrompt(request, { models, now: now() });
+      const { model, inputIds } = await makeChatPrompt(request, models, now());
       return { tokenIds: inputIds, contextLength: model.manifest.contextLength };
     },
     async detokenize(id, tokenIds, skipSpecialTokens) {

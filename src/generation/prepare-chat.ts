@@ -1,16 +1,22 @@
-import { EdgeError, invalidRequest } from "../core/api-error.ts";
+import { invalidRequest } from "../core/api-error.ts";
 import type { ChatRequest } from "../core/chat-request.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { WorkerFacts } from "../engine/engine-message.ts";
-import type { LoadedModel, ModelStore } from "../prompt/load-model.ts";
-import { encodeYielding } from "../prompt/tokenizer/encode-yielding.ts";
+import { buildConstraint } from "../parsers/constraint/build-constraint.ts";
+import { HARMONY_STOP_TOKENS } from "../parsers/harmony/harmony-model.ts";
+import type { ModelStore } from "../prompt/load-model.ts";
 import { roundRobin } from "../routing/round-robin.ts";
-import { fitIntoContext, type ContextLimits } from "./context-length.ts";
 import type { Deadlines } from "./engine-attempt.ts";
 import type { GenerationPlan } from "./generate.ts";
-import { renderPrompt } from "./render-prompt.ts";
-import { toEngineSampling } from "./sampling.ts";
-import type { Worker, WorkerDirectory } from "./worker-directory.ts";
+import { firstFacts, makePlan, requireWorkers } from "./make-plan.ts";
+import { makeChatPrompt } from "./make-prompt.ts";
+import {
+  chooseFormats,
+  createOutputReader,
+  requireToolFormat,
+  type ModelSettings,
+} from "./output-formats.ts";
+import type { WorkerDirectory } from "./worker-directory.ts";
 
 export interface PrepareContext {
   readonly models: ModelStore;
@@ -20,117 +26,83 @@ export interface PrepareContext {
   /** Counts the requests of this isolate; spreads them over the workers. */
   readonly turn: number;
   readonly deadlines: Deadlines;
+  readonly settingsOf: (model: string) => ModelSettings;
 }
 
 /**
- * Decides everything about a chat before the engine is called: model, prompt, token ids, workers, sampling. Throws
- * EdgeError for whatever the client or the configuration got wrong.
+ * Decides everything about a chat before the engine is called: model, prompt, token ids, workers, sampling, constraint,
+ * and how the output is read. Throws EdgeError for whatever the client or the configuration got wrong.
  */
 export async function prepareChat(
   request: ChatRequest,
   context: PrepareContext,
 ): Promise<GenerationPlan> {
+  await refuseImages(request, context.directory);
+  const settings = context.settingsOf(request.model);
+  const showsTools =
+    request.toolChoice.mode !== "none" || settings.keepsToolsWithoutChoice === true;
   // Workers are looked up (perhaps over the network) while the prompt is made.
-  const [{ model, promptText, inputIds }, workers] = await Promise.all([
-    makePrompt(request, context),
+  const [prompt, workers] = await Promise.all([
+    makeChatPrompt(
+      { ...request, tools: showsTools ? request.tools : [] },
+      context.models,
+      context.now,
+    ),
     context.directory.workersOf(request.model),
   ]);
-  if (workers.length === 0) {
-    throw new EdgeError({ kind: "no-worker-available", retryAfterMs: 5_000 });
-  }
+  requireWorkers(workers);
   const ordered = roundRobin(workers, context.turn);
-  const { manifest, tokenizer } = model;
-  checkTokenIds(request, tokenizer.vocabSize);
-  // A prompt that cannot fit is refused here, before any engine call.
-  fitIntoContext(inputIds.length, request.maxTokens, await knownLimits(model, ordered));
-  const { stop, detokenize } = request;
-  return {
-    promptTokens: inputIds.length,
+  const facts = await firstFacts(ordered);
+  refuseOtherModels(request, facts);
+  const formats = chooseFormats(prompt.model, facts, settings);
+  if (request.toolChoice.mode === "required") requireToolFormat(formats, request.model);
+  const { constraint, reads } = buildConstraint({
+    ...request.output,
+    toolChoice: request.toolChoice,
+    tools: request.tools,
+    parallelToolCalls: request.parallelToolCalls,
+    toolFormat: formats.isHarmony ? "gpt-oss" : formats.tool?.name,
+  });
+  const reader = createOutputReader(prompt.model, formats, {
+    request,
+    prompt: prompt.promptText,
+    reads,
+    showsSpecialTokens: !request.detokenize.skipSpecialTokens,
+  });
+  return makePlan(prompt, {
+    generation: request,
     workers: ordered,
+    facts,
+    reader,
+    constraint,
+    oneCall: !request.parallelToolCalls,
+    promptLogprobs: false,
+    endTokens: formats.isHarmony ? HARMONY_STOP_TOKENS : [],
+    ids: context.ids,
     deadlines: context.deadlines,
-    output: {
-      tokenizer,
-      stopStrings: stop.strings,
-      skipSpecialTokens: detokenize.skipSpecialTokens,
-      noStopTrim: stop.noStopTrim,
-    },
-    endTokenIds: stop.ignoreEos ? [] : [...manifest.eosTokenIds, ...stop.tokenIds],
-    ignoreEos: stop.ignoreEos,
-    toEngineRequest(facts) {
-      const maxNewTokens = fitIntoContext(
-        inputIds.length,
-        request.maxTokens,
-        limitsOf(model, facts),
-      );
-      return {
-        // Ours alone: a client's own id could name, and abort, another client's request.
-        requestId: context.ids.hex(32),
-        inputIds,
-        promptText,
-        sampling: toEngineSampling(request, {
-          defaults: facts.samplingDefaults,
-          acceptsStopStrings: !facts.skipTokenizerInit,
-          ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
-        }),
-      };
-    },
-  };
+  });
 }
 
-/** Model, prompt text and token ids; also what /tokenize answers from. */
-export async function makePrompt(
-  request: Pick<
-    ChatRequest,
-    "model" | "messages" | "addGenerationPrompt" | "continueFinalMessage" | "templateKwargs"
-  >,
-  context: Pick<PrepareContext, "models" | "now">,
-): Promise<{
-  readonly model: LoadedModel;
-  readonly promptText: string;
-  readonly inputIds: Uint32Array;
-}> {
-  const model = await loadModel(context.models, request.model);
-  if (model.template === null) {
-    throw invalidRequest(`The model '${request.model}' has no chat template.`, "model");
+function refuseOtherModels(request: ChatRequest, facts: WorkerFacts | null): void {
+  if (facts === null || facts.isGeneration) return;
+  throw invalidRequest(
+    `The model '${request.model}' makes embeddings; it cannot chat. Use /v1/embeddings.`,
+    "model",
+  );
+}
+
+/** The engine's wire takes only pixels that were prepared for the model, which the edge does not do. */
+async function refuseImages(request: ChatRequest, directory: WorkerDirectory): Promise<void> {
+  for (const [index, { content }] of request.messages.entries()) {
+    if (typeof content !== "object" || content === null) continue;
+    const part = content.findIndex(({ type }) => type !== "text");
+    if (part < 0) continue;
+    const param = `messages[${index}].content[${part}]`;
+    const facts = await firstFacts(await directory.workersOf(request.model));
+    const reason =
+      facts?.supportsVision === true
+        ? "images cannot be sent to the workers of this model yet"
+        : "this model takes text only";
+    throw invalidRequest(`'${param}': ${reason}.`, param);
   }
-  const promptText = renderPrompt(request, model.template, context.now);
-  // The template has written the special tokens already.
-  const inputIds = await encodeYielding(model.tokenizer, promptText, { addSpecialTokens: false });
-  if (inputIds.length === 0) throw invalidRequest("The prompt is empty.", "messages");
-  return { model, promptText, inputIds };
-}
-
-export async function loadModel(models: ModelStore, id: string): Promise<LoadedModel> {
-  const model = await models.load(id);
-  if (model === null) throw new EdgeError({ kind: "model-not-found", model: id });
-  return model;
-}
-
-function checkTokenIds(request: ChatRequest, vocabSize: number): void {
-  for (const key of Object.keys(request.sampling.logitBias ?? {})) {
-    if (Number(key) >= vocabSize) {
-      throw invalidRequest(
-        `'logit_bias.${key}': the model has no such token id.`,
-        `logit_bias.${key}`,
-      );
-    }
-  }
-}
-
-/** The limits of the first worker; those of the model's files when it cannot be asked. */
-async function knownLimits(model: LoadedModel, workers: readonly Worker[]): Promise<ContextLimits> {
-  try {
-    const facts = await workers[0]?.facts();
-    if (facts !== undefined) return limitsOf(model, facts);
-  } catch {
-    // The generation tries the workers in turn and tells what is wrong with them.
-  }
-  return { contextLength: model.manifest.contextLength, maxPromptTokens: null };
-}
-
-function limitsOf(model: LoadedModel, facts: WorkerFacts): ContextLimits {
-  return {
-    contextLength: facts.contextLength ?? model.manifest.contextLength,
-    maxPromptTokens: facts.maxPromptTokens,
-  };
 }

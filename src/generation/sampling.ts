@@ -1,5 +1,5 @@
 import type { GenerationOptions } from "../core/chat-request.ts";
-import type { EngineSampling } from "../engine/engine-message.ts";
+import type { EngineConstraint, EngineSampling } from "../engine/engine-message.ts";
 
 /** The name that model cards use for each parameter, and what it is when neither client nor model says otherwise. */
 const PARAMETERS = {
@@ -19,6 +19,7 @@ export interface SamplingContext {
   readonly maxNewTokens?: number;
   /** Whether the worker takes stop strings. */
   readonly acceptsStopStrings: boolean;
+  readonly constraint?: EngineConstraint;
 }
 
 /** Completes the client's options to what the engine is sent: client, then model, then neutral value. */
@@ -27,7 +28,7 @@ export function toEngineSampling(
   context: SamplingContext,
 ): EngineSampling {
   const { sampling, stop, detokenize, streamInterval, customParams, loraId } = options;
-  const { defaults, maxNewTokens } = context;
+  const { defaults, maxNewTokens, constraint } = context;
   const choose = (name: keyof typeof PARAMETERS): number => {
     const { wireName, neutral } = PARAMETERS[name];
     return sampling[name] ?? defaults[wireName] ?? neutral;
@@ -48,7 +49,8 @@ export function toEngineSampling(
     noStopTrim: stop.noStopTrim,
     skipSpecialTokens: detokenize.skipSpecialTokens,
     spacesBetweenSpecialTokens: detokenize.spacesBetweenSpecialTokens,
-    n: 1,
+    n: options.n,
+    ...(constraint === undefined ? {} : { constraint }),
     ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
     ...(streamInterval === undefined ? {} : { streamInterval }),
     ...(customParams === undefined ? {} : { customParams }),

@@ -16,6 +16,8 @@ export interface Worker {
   readonly client: EngineClient;
   /** What the worker says about itself, at most FACTS_TTL_MS old. Rejects when it cannot be asked and never was. */
   facts(): Promise<WorkerFacts>;
+  /** It has refused stop strings although it did not say that it would: its facts tell so from now on. */
+  noteRefusedStops(): void;
 }
 
 /** Which workers there are, and for which model. */
@@ -60,6 +62,7 @@ async function serves(entry: WorkerEntry, worker: Worker, model: string): Promis
 function createWorker({ url, client }: WorkerEntry, clock: Clock): Worker {
   let known: { readonly facts: WorkerFacts; readonly expiresAt: number } | null = null;
   let asking: Promise<WorkerFacts> | null = null;
+  let refusesStops = false;
   const ask = async (): Promise<WorkerFacts> => {
     try {
       const facts = await client.facts();
@@ -77,9 +80,12 @@ function createWorker({ url, client }: WorkerEntry, clock: Clock): Worker {
     url,
     client,
     async facts() {
-      if (known !== null && clock.now() < known.expiresAt) return known.facts;
-      asking ??= ask();
-      return asking;
+      const isFresh = known !== null && clock.now() < known.expiresAt;
+      const facts = isFresh && known !== null ? known.facts : await (asking ??= ask());
+      return refusesStops ? { ...facts, skipTokenizerInit: true } : facts;
+    },
+    noteRefusedStops() {
+      refusesStops = true;
     },
   };
 }

@@ -81,5 +81,7 @@ export interface ReasoningFormat {
   /** As in ToolFormat. */
   readonly markers: readonly string[];
   readonly startsInReasoning: (context: ReasoningContext) => boolean;
+  /** The reply may begin with a thought: the engine counts it, and constrains only what comes after. */
+  readonly expectsReasoning: (context: ReasoningContext) => boolean;
   readonly create: (options: { readonly startsInReasoning: boolean }) => OutputParser;
 }

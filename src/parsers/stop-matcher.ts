@@ -13,6 +13,8 @@ export interface StopMatcher {
   push(text: string, visible: boolean): StopStep;
   /** What was held back and turned out to be ordinary text. */
   end(): string;
+  /** Code units of visible text that are held back. */
+  readonly heldLength: number;
 }
 
 export interface StopStep {
@@ -61,7 +63,7 @@ export function createStopMatcher(
       heldText += text;
       const match = findFirst(heldText, stops);
       if (match === null) {
-        return { text: release(heldText.length - heldLength(heldText, stops)), matched: null };
+        return { text: release(heldText.length - suffixLength(heldText, stops)), matched: null };
       }
       const end = match.start + (options.keepMatch ? match.stop.length : 0);
       const step = { text: release(end), matched: match.stop };
@@ -70,6 +72,11 @@ export function createStopMatcher(
       return step;
     },
     end: () => release(heldText.length),
+    get heldLength() {
+      let length = 0;
+      for (const piece of held) if (piece.visible) length += piece.text.length;
+      return length;
+    },
   };
 }
 
@@ -91,7 +98,7 @@ function findFirst(
 }
 
 /** Length of the longest suffix that is a proper prefix of some stop string. */
-function heldLength(text: string, stops: readonly string[]): number {
+function suffixLength(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {
     for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 
-import { API_KEY, QWEN, startStack, type Stack } from "../support/stack.ts";
+import { API_KEY, startStack, type Stack } from "../support/stack.ts";
+import { QWEN } from "../support/test-models.ts";
 
 let stack: Stack;
 beforeAll(async () => {

@@ -3,7 +3,8 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, it } from "vitest";
 
 import type { ScenarioInput } from "../../scripts/engine/scenario.ts";
-import { API_KEY, QWEN, startStack, type Stack } from "../support/stack.ts";
+import { API_KEY, startStack, type Stack } from "../support/stack.ts";
+import { QWEN } from "../support/test-models.ts";
 import { pause, waitUntil } from "../support/wait.ts";
 
 const CHAT = "/v1/chat/completions";

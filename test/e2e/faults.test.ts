@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import type { ScenarioInput } from "../../scripts/engine/scenario.ts";
 import { startReplayGateway } from "../../scripts/stack/replay-gateway.ts";
 import { joinContent, readSse } from "../support/sse.ts";
-import { LLAMA, QWEN, startStack, type Stack } from "../support/stack.ts";
+import { startStack, type Stack } from "../support/stack.ts";
+import { LLAMA, QWEN } from "../support/test-models.ts";
 import { waitUntil } from "../support/wait.ts";
 
 const CHAT = "/v1/chat/completions";

@@ -1,9 +1,8 @@
 import { prepareLocalModels } from "../../scripts/models/local-models.ts";
+import { TEST_ASSETS, TEST_MODELS } from "./test-models.ts";
 
 /** Makes sure that the models of the tests are compiled; takes some milliseconds when they are. */
 export default async function setup(): Promise<void> {
-  await prepareLocalModels({
-    assetsDir: ".sgl-edge/assets",
-    log: (text) => process.stderr.write(`${text}\n`),
-  });
+  const log = (text: string): void => void process.stderr.write(`${text}\n`);
+  await prepareLocalModels({ assetsDir: TEST_ASSETS, models: TEST_MODELS, log });
 }

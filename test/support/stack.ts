@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 
 import type { EngineOptionsInput } from "../../scripts/engine/options.ts";
-import { LOCAL_MODELS } from "../../scripts/models/local-models.ts";
 import { startBackend, type Backend } from "../../scripts/stack/backends.ts";
 import { startWorkerd } from "../../scripts/stack/workerd-process.ts";
 import { EDGE_BUNDLE } from "./build-edge.ts";
+import { LLAMA, QWEN, TEST_ASSETS, TEST_MODELS } from "./test-models.ts";
 
 export const API_KEY = "sk-test-0123456789abcdef";
-export const QWEN = "Qwen/Qwen3-8B";
-export const LLAMA = "meta-llama/Llama-3.1-8B-Instruct";
 
 const GATEWAY_TOKEN = "gateway-token-of-the-tests";
 
@@ -36,7 +34,7 @@ export interface StackOptions {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const models = options.models ?? [QWEN, LLAMA];
   const backends = new Map<string, Backend>();
-  for (const model of LOCAL_MODELS) {
+  for (const model of TEST_MODELS) {
     if (!models.includes(model.id)) continue;
     backends.set(
       model.id,
@@ -54,7 +52,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   // Not wrangler's own dev server: its proxy does not pass every disconnect on.
   const worker = await startWorkerd({
     script: readFileSync(EDGE_BUNDLE, "utf8"),
-    assetsDir: ".sgl-edge/assets",
+    assetsDir: TEST_ASSETS,
     vars: { GATEWAYS: JSON.stringify(gateways), GATEWAY_TOKEN, API_KEY, ...options.vars },
   });
   const base = worker.url;
@@ -83,7 +81,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await Promise.all([...backends.values()].map((backend) => backend.close()));
     },
   };
-  await warmUp(stack);
+  if (options.engine?.embedding !== true) await warmUp(stack);
   return stack;
 }
 

@@ -1,14 +1,9 @@
 import type { Handler } from "hono";
 
 import { foldGeneration } from "../../generation/fold.ts";
-import { PING_COMMENT, toSseResponse } from "../../sse/to-response.ts";
-import {
-  superviseGeneration,
-  toHeartbeat,
-  type HandlerContext,
-} from "../shared/handler-context.ts";
-import { openGeneration } from "../shared/open-generation.ts";
+import { superviseGeneration, type HandlerContext } from "../shared/handler-context.ts";
 import { readJson } from "../shared/read-json.ts";
+import { replyWithStream } from "../shared/reply.ts";
 import { toRequestScope } from "../shared/request-scope.ts";
 import { parseWire } from "../shared/schema.ts";
 import { renderChatResponse } from "./render-response.ts";
@@ -21,7 +16,8 @@ export function createChatHandler(context: HandlerContext): Handler {
   return async (c) => {
     const scope = toRequestScope(c);
     const wire = parseWire(chatCompletionRequest, await readJson(c.req.raw, context.maxBodyBytes));
-    const starting = context.service.startChat(toChatRequest(wire));
+    const request = toChatRequest(wire);
+    const starting = context.service.startChat(request);
     // What is loaded here serves other requests as well: it goes on when this client leaves.
     scope.waitUntil(starting.catch(() => undefined));
     const generation = await starting;
@@ -30,26 +26,18 @@ export function createChatHandler(context: HandlerContext): Handler {
       id: `chatcmpl-${context.ids.hex(32)}`,
       created: Math.floor(context.clock.now() / 1_000),
       model: wire.model,
+      hasReasoning: generation.hasReasoning,
+      hasLogprobs: request.logprobs !== undefined,
     };
     if (wire.stream !== true) {
       return c.json(renderChatResponse(await foldGeneration(generation.events), reply));
     }
     const stream = createChatStream({
       ...reply,
+      n: generation.n,
       includeUsage: wire.stream_options?.include_usage ?? false,
       continuousUsage: wire.stream_options?.continuous_usage_stats ?? false,
     });
-    const { first, isLate } = await openGeneration(generation, context.headersHoldMs);
-    return toSseResponse({
-      first,
-      steps: generation.events,
-      render: stream.render,
-      head: stream.head,
-      isHeadAlone: isLate,
-      tail: stream.tail,
-      heartbeat: toHeartbeat(context, { comment: PING_COMMENT, emptyChunk: stream.idle }),
-      onCancel: () => generation.cancel(),
-      headers: {},
-    });
+    return replyWithStream(generation, stream, context);
   };
 }

@@ -5,13 +5,38 @@ import { unsupported } from "./schema.ts";
 const textPart = z.object({ type: z.literal("text"), text: z.string() });
 const refusalPart = z.object({ type: z.literal("refusal"), refusal: z.string() });
 
-/** A content part of a kind that this model cannot take; the message names the part's own type. */
-const contentPart = z.discriminatedUnion("type", [textPart, refusalPart], {
-  error: "only text parts are supported by this model",
+const imagePart = z.object({
+  type: z.literal("image_url"),
+  image_url: z.object({
+    url: z.string().regex(/^(https?:\/\/|data:image\/[a-z0-9.+-]+;base64,)./i, {
+      error: "must be an http(s) URL or a base64 data URL of an image",
+    }),
+    detail: z.enum(["auto", "low", "high"]).nullish(),
+  }),
 });
-const content = z.union([z.string(), z.array(contentPart)], {
-  error: "must be a string or an array of content parts",
-});
+
+const textContent = z.union(
+  [
+    z.string(),
+    z.array(
+      z.discriminatedUnion("type", [textPart, refusalPart], {
+        error: "only text parts are supported here",
+      }),
+    ),
+  ],
+  { error: "must be a string or an array of content parts" },
+);
+const content = z.union(
+  [
+    z.string(),
+    z.array(
+      z.discriminatedUnion("type", [textPart, refusalPart, imagePart], {
+        error: "only text and image_url parts are supported",
+      }),
+    ),
+  ],
+  { error: "must be a string or an array of content parts" },
+);
 
 const toolCall = z.object({
   id: z.string().nullish(),
@@ -26,17 +51,17 @@ const toolCall = z.object({
   }),
 });
 
-const instruction = { content, name: z.string().nullish() };
+const instruction = { content: textContent, name: z.string().nullish() };
 
 const message = z.discriminatedUnion(
   "role",
   [
     z.object({ role: z.literal("system"), ...instruction }),
     z.object({ role: z.literal("developer"), ...instruction }),
-    z.object({ role: z.literal("user"), ...instruction }),
+    z.object({ role: z.literal("user"), content, name: z.string().nullish() }),
     z.object({
       role: z.literal("assistant"),
-      content: content.nullish(),
+      content: textContent.nullish(),
       name: z.string().nullish(),
       tool_calls: z.array(toolCall).nullish(),
       reasoning_content: z.string().nullish(),

@@ -41,10 +41,17 @@ async function isSlower(work: Promise<unknown>, limitMs: number): Promise<boolea
   }
 }
 
+/** Events that the client sees something of. */
+const VISIBLE: ReadonlySet<GenerationEvent["type"]> = new Set([
+  "text-delta",
+  "reasoning-delta",
+  "tool-call-start",
+]);
+
 /** An error that nothing visible comes before. */
 function findEarlyError(
   step: Step,
 ): Extract<GenerationEvent, { type: "generation-error" }> | undefined {
-  if (step.some((event) => event.type === "text-delta")) return undefined;
+  if (step.some(({ type }) => VISIBLE.has(type))) return undefined;
   return step.find((event) => event.type === "generation-error");
 }

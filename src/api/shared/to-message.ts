@@ -30,10 +30,22 @@ export function toMessage(wire: WireMessage): Message {
 function toContent(content: WireMessage["content"]): Message["content"] {
   if (typeof content === "string" || content === null || content === undefined)
     return content ?? null;
-  return content.map((part): ContentPart => ({
-    type: "text",
-    text: part.type === "text" ? part.text : part.refusal,
-  }));
+  return content.map(toContentPart);
+}
+
+type WirePart = Extract<WireMessage["content"], readonly unknown[]>[number];
+
+function toContentPart(part: WirePart): ContentPart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "refusal":
+      return { type: "text", text: part.refusal };
+    case "image_url": {
+      const { url, detail } = part.image_url;
+      return { type: "image", url, ...dropUnset({ detail }) };
+    }
+  }
 }
 
 function toToolCall(

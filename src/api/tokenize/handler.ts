@@ -6,6 +6,7 @@ import type { HandlerContext } from "../shared/handler-context.ts";
 import { toPromptFields } from "../shared/prompt-fields.ts";
 import { readJson } from "../shared/read-json.ts";
 import { parseWire } from "../shared/schema.ts";
+import { toTools } from "../shared/to-tools.ts";
 import { detokenizeRequest, tokenizeRequest } from "./schema.ts";
 
 type Context = Pick<HandlerContext, "service" | "maxBodyBytes">;
@@ -20,7 +21,8 @@ export function createTokenizeHandler({ service, maxBodyBytes }: Context): Handl
     }
     if (messages != null) {
       const fields = toPromptFields({ ...wire, messages });
-      return c.json(renderOne(await service.tokenizeChat({ model, ...fields })));
+      const tools = toTools(wire.tools);
+      return c.json(renderOne(await service.tokenizeChat({ model, ...fields, tools })));
     }
     const addSpecialTokens = wire.add_special_tokens ?? true;
     if (!Array.isArray(prompt)) {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { chatMessages } from "../shared/message-schema.ts";
+import { chatTools } from "../shared/tool-schema.ts";
 
 const text = z.union([z.string(), z.array(z.string())], {
   error: "must be a string or an array of strings",
@@ -12,6 +13,7 @@ export const tokenizeRequest = z.object({
   model: z.string().min(1, { error: "must not be empty" }),
   prompt: text.nullish(),
   messages: chatMessages.nullish(),
+  tools: chatTools.nullish(),
   add_special_tokens: z.boolean().nullish(),
   add_generation_prompt: z.boolean().nullish(),
   continue_final_message: z.boolean().nullish(),

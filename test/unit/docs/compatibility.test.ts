@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "vitest";
 
 import { chatCompletionRequest } from "../../../src/api/chat/schema.ts";
+import { completionRequest } from "../../../src/api/completions/schema.ts";
+import { embeddingRequest } from "../../../src/api/embeddings/schema.ts";
 import { detokenizeRequest, tokenizeRequest } from "../../../src/api/tokenize/schema.ts";
 
 const text = readFileSync(new URL("../../../docs/compatibility.md", import.meta.url), "utf8");
@@ -17,6 +19,8 @@ function readTable(name: string): Map<string, string> {
 
 const surfaces = [
   { name: "chat", schema: chatCompletionRequest },
+  { name: "completions", schema: completionRequest },
+  { name: "embeddings", schema: embeddingRequest },
   { name: "tokenize", schema: tokenizeRequest },
   { name: "detokenize", schema: detokenizeRequest },
 ];

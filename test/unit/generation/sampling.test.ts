@@ -6,6 +6,7 @@ import { toEngineSampling } from "../../../src/generation/sampling.ts";
 const options: GenerationOptions = {
   sampling: {},
   stop: { strings: ["x"], tokenIds: [7], minTokens: 1, ignoreEos: false, noStopTrim: false },
+  n: 1,
   detokenize: { skipSpecialTokens: true, spacesBetweenSpecialTokens: true },
 };
 const context = { defaults: {}, maxNewTokens: 5, acceptsStopStrings: true };

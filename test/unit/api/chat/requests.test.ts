@@ -17,6 +17,8 @@ function errorOf(body: unknown) {
   return null;
 }
 
+const tool = (name: string) => ({ type: "function", function: { name } });
+
 describe("chat requests that are refused", () => {
   const rows: readonly {
     readonly name: string;
@@ -67,7 +69,7 @@ describe("chat requests that are refused", () => {
             role: "user",
             content: [
               { type: "text", text: "a" },
-              { type: "image_url", image_url: { url: "x" } },
+              { type: "input_audio", input_audio: { data: "x", format: "wav" } },
             ],
           },
         ],
@@ -140,17 +142,108 @@ describe("chat requests that are refused", () => {
     },
     { name: "stream as a string", body: { ...base, stream: "true" }, param: "stream" },
     {
-      name: "tools",
-      body: { ...base, tools: [{ type: "function", function: { name: "f" } }] },
-      param: "tools",
+      name: "a tool that is no function",
+      body: { ...base, tools: [{ type: "web_search" }] },
+      param: "tools[0].type",
     },
-    { name: "a forced tool", body: { ...base, tool_choice: "required" }, param: "tool_choice" },
-    { name: "n 2", body: { ...base, n: 2 }, param: "n" },
-    { name: "logprobs", body: { ...base, logprobs: true }, param: "logprobs" },
     {
-      name: "a JSON schema",
-      body: { ...base, response_format: { type: "json_object" } },
-      param: "response_format",
+      name: "a tool without a name",
+      body: { ...base, tools: [{ type: "function", function: {} }] },
+      param: "tools[0].function.name",
+    },
+    {
+      name: "two tools of one name",
+      body: { ...base, tools: [tool("f"), tool("g"), tool("f")] },
+      param: "tools[2].function.name",
+      says: "'f'",
+    },
+    {
+      name: "a forced tool without tools",
+      body: { ...base, tool_choice: "required" },
+      param: "tool_choice",
+    },
+    {
+      name: "a forced tool that is not there",
+      body: {
+        ...base,
+        tools: [tool("f")],
+        tool_choice: { type: "function", function: { name: "g" } },
+      },
+      param: "tool_choice",
+      says: "'g'",
+    },
+    {
+      name: "an allowed tool that is not there",
+      body: {
+        ...base,
+        tools: [tool("f")],
+        tool_choice: {
+          type: "allowed_tools",
+          mode: "auto",
+          tools: [{ type: "function", name: "g" }],
+        },
+      },
+      param: "tool_choice",
+      says: "'g'",
+    },
+    {
+      name: "no allowed tool",
+      body: {
+        ...base,
+        tools: [tool("f")],
+        tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [] } },
+      },
+      param: "tool_choice",
+    },
+    {
+      name: "a tool choice of no kind",
+      body: { ...base, tools: [tool("f")], tool_choice: "any" },
+      param: "tool_choice",
+    },
+    { name: "n 0", body: { ...base, n: 0 }, param: "n" },
+    { name: "n 129", body: { ...base, n: 129 }, param: "n" },
+    { name: "logprobs as a number", body: { ...base, logprobs: 1 }, param: "logprobs" },
+    {
+      name: "top_logprobs without logprobs",
+      body: { ...base, top_logprobs: 2 },
+      param: "top_logprobs",
+    },
+    {
+      name: "top_logprobs 21",
+      body: { ...base, logprobs: true, top_logprobs: 21 },
+      param: "top_logprobs",
+    },
+    {
+      name: "a response format of no kind",
+      body: { ...base, response_format: { type: "yaml" } },
+      param: "response_format.type",
+    },
+    {
+      name: "a response format without its schema's frame",
+      body: { ...base, response_format: { type: "json_schema" } },
+      param: "response_format.json_schema",
+    },
+    { name: "an empty regex", body: { ...base, regex: "" }, param: "regex" },
+    {
+      name: "an image without a URL",
+      body: {
+        ...base,
+        messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }],
+      },
+      param: "messages[0].content[0].image_url.url",
+    },
+    {
+      name: "an image of the assistant",
+      body: {
+        ...base,
+        messages: [
+          {
+            role: "assistant",
+            content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }],
+          },
+        ],
+      },
+      param: "messages[0].content[0].type",
     },
     { name: "functions", body: { ...base, functions: [] }, param: "functions", says: "tools" },
     { name: "audio", body: { ...base, modalities: ["text", "audio"] }, param: "modalities" },
@@ -193,6 +286,13 @@ describe("chat requests that are taken", () => {
       continueFinalMessage: false,
       templateKwargs: {},
       sampling: {},
+      n: 1,
+      tools: [],
+      toolChoice: { mode: "none" },
+      parallelToolCalls: true,
+      output: { responseFormat: { type: "text" } },
+      separateReasoning: true,
+      streamReasoning: true,
       stop: { strings: [], tokenIds: [], minTokens: 0, ignoreEos: false, noStopTrim: false },
       detokenize: { skipSpecialTokens: true, spacesBetweenSpecialTokens: true },
     });

@@ -8,8 +8,9 @@ import { formatTable, median } from "./table.ts";
 
 /**
  * CPU time that workerd spends on a streamed token: the whole edge, against a bare Worker whose JavaScript reads each
- * chunk of the same stream and writes it on. Both run as processes of their own and take turns; their CPU time is read
- * from outside, because clocks inside a Worker stand still during CPU work.
+ * chunk of the same stream and writes it on; and the edge with a reasoning and a tool parser on, against plain text. Each
+ * is a process of its own; they take turns. Their CPU time is read from outside, because clocks inside a Worker stand
+ * still during CPU work.
  */
 const HELP = `npm run bench:stream [-- options]
 
@@ -68,42 +69,63 @@ async function main(): Promise<void> {
   await prepareLocalModels({ assetsDir: ".sgl-edge/assets", log: () => undefined });
   const gateway = await startReplayGateway({
     modelName: MODEL,
-    tokenIds: Array.from({ length: tokens }, (_, index) => 1_000 + ((index * 37) % 40_000)),
+    tokenIds: makeReply(tokens),
     intervalMs,
   });
-  const edge = await startWorkerd({
-    script: bundleEdge(),
-    assetsDir: ".sgl-edge/assets",
-    vars: { GATEWAYS: JSON.stringify([{ url: gateway.url, model: MODEL }]), API_KEY },
-  });
+  const script = bundleEdge();
+  const startEdge = (parsers: object): Promise<WorkerdProcess> =>
+    startWorkerd({
+      script,
+      assetsDir: ".sgl-edge/assets",
+      vars: {
+        GATEWAYS: JSON.stringify([{ url: gateway.url, model: MODEL }]),
+        API_KEY,
+        MODEL_SETTINGS: JSON.stringify({ [MODEL]: parsers }),
+      },
+    });
+  const edge = await startEdge({ tool_call_parser: "none", reasoning_parser: "none" });
+  const parsing = await startEdge({ tool_call_parser: "qwen25", reasoning_parser: "qwen3" });
   const bare = await startWorkerd({ script: BARE_WORKER, vars: { GATEWAY: gateway.url } });
 
   const count = { streams, messages: gateway.messages };
+  const subjects = [
+    { name: "edge, plain text", worker: edge, samples: new Array<number>() },
+    { name: "edge, parsers on", worker: parsing, samples: new Array<number>() },
+    { name: "bare", worker: bare, samples: new Array<number>() },
+  ];
   // The first turn loads the model and warms the compiler up; it is not counted.
-  await measure(edge, count);
-  await measure(bare, count);
-  const edgeRounds: number[] = [];
-  const bareRounds: number[] = [];
+  for (const { worker } of subjects) await measure(worker, count);
   for (let round = 0; round < rounds; round++) {
-    edgeRounds.push(await measure(edge, count));
-    bareRounds.push(await measure(bare, count));
-    console.error(
-      `round ${round + 1}/${rounds}: edge ${edgeRounds.at(-1)?.toFixed(1)} µs, bare ${bareRounds.at(-1)?.toFixed(1)} µs a token`,
-    );
+    for (const { worker, samples } of subjects) samples.push(await measure(worker, count));
+    const told = subjects.map(({ name, samples }) => `${name} ${samples.at(-1)?.toFixed(1)} µs`);
+    console.error(`round ${round + 1}/${rounds}: ${told.join(", ")}`);
   }
-  const ratios = edgeRounds.map((value, index) => value / (bareRounds[index] ?? Number.NaN));
+  const [plain = [], withParsers = [], bareRounds = []] = subjects.map(({ samples }) => samples);
   console.log(
     formatTable(
       ["Worker", "CPU µs a token (median)", "lowest", "highest"],
       [
-        ["edge", ...describe(edgeRounds)],
-        ["bare", ...describe(bareRounds)],
-        ["ratio", ...describe(ratios, 2)],
+        ...subjects.map(({ name, samples }) => [name, ...describe(samples)]),
+        ["plain text over bare", ...describe(ratios(plain, bareRounds), 2)],
+        ["parsers on over plain text", ...describe(ratios(withParsers, plain), 2)],
       ],
     ),
   );
   console.log(`edge, resident memory: ${(edge.residentBytes() / 1024 / 1024).toFixed(0)} MB`);
-  await Promise.all([edge.close(), bare.close(), gateway.close()]);
+  await Promise.all([edge.close(), parsing.close(), bare.close(), gateway.close()]);
+}
+
+/** A thought, then text, as ids of Qwen's vocabulary. */
+function makeReply(tokens: number): number[] {
+  const [open, close] = [151_667, 151_668];
+  const ids = Array.from({ length: tokens }, (_, index) => 1_000 + ((index * 37) % 40_000));
+  ids[0] = open;
+  ids[Math.floor(tokens / 2)] = close;
+  return ids;
+}
+
+function ratios(one: readonly number[], other: readonly number[]): number[] {
+  return one.map((value, index) => value / (other[index] ?? Number.NaN));
 }
 
 function describe(samples: readonly number[], digits = 1): string[] {
@@ -130,6 +152,7 @@ async function readStream(url: string): Promise<void> {
       model: MODEL,
       stream: true,
       messages: [{ role: "user", content: "Say something long." }],
+      tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }],
     }),
   });
   if (!response.ok || response.body === null) {

@@ -2,6 +2,7 @@ import type { GenerationEvent, TokenLogprob, Usage } from "../core/generation-ev
 import type {
   EngineChunk,
   EngineComplete,
+  EngineCounts,
   EngineLogprob,
   EngineMessage,
 } from "../engine/engine-message.ts";
@@ -36,7 +37,8 @@ export interface ChoiceSetOptions {
 
 interface Choice {
   readonly output: ChoiceOutput;
-  counts: { promptTokens: number; cachedTokens: number; reasoningTokens: number } | null;
+  /** What the engine counted last. */
+  counts: EngineCounts | null;
   completionTokens: number;
   end: ChoiceEnd | null;
   endedBy: "engine" | "edge" | null;
@@ -65,19 +67,24 @@ class EngineChoices implements ChoiceSet {
   }
 
   get usage(): Usage {
-    const counted = this.#choices.flatMap(({ counts }) => counts ?? []);
+    let promptTokens: number | null = null;
     let completionTokens = 0;
+    let cachedTokens = 0;
     let reasoningTokens = 0;
-    for (const choice of this.#choices) completionTokens += choice.completionTokens;
-    for (const counts of counted) reasoningTokens += counts.reasoningTokens;
-    return {
-      promptTokens: counted[0]?.promptTokens ?? this.#options.promptTokens,
-      completionTokens,
+    for (const choice of this.#choices) {
+      completionTokens += choice.completionTokens;
+      const { counts } = choice;
+      if (counts === null) continue;
+      reasoningTokens += counts.reasoningTokens;
       // Samples find what the first one has just put into the cache; the least is what the prompt found there itself.
-      cachedTokens: counted.reduce(
-        (least, { cachedTokens }) => Math.min(least, cachedTokens),
-        counted[0]?.cachedTokens ?? 0,
-      ),
+      cachedTokens =
+        promptTokens === null ? counts.cachedTokens : Math.min(cachedTokens, counts.cachedTokens);
+      promptTokens ??= counts.promptTokens;
+    }
+    return {
+      promptTokens: promptTokens ?? this.#options.promptTokens,
+      completionTokens,
+      cachedTokens,
       reasoningTokens,
     };
   }
@@ -88,7 +95,7 @@ class EngineChoices implements ChoiceSet {
       const message = messages[position];
       const choice = this.#choices[message?.index ?? -1];
       if (message === undefined || choice === undefined || choice.end !== null) continue;
-      this.#count(choice, message);
+      choice.counts = message;
       this.#tellPromptLogprobs(message, body);
       if (message.type === "chunk") this.#pushChunk(choice, message, body);
       else if (message.finishReason === "abort") return this.#abort(body);
@@ -110,11 +117,6 @@ class EngineChoices implements ChoiceSet {
 
   #abort(body: GenerationEvent[]): ChoiceSetStep {
     return { events: [...body, ...this.flush()], end: "abort" };
-  }
-
-  #count(choice: Choice, message: EngineMessage): void {
-    const { promptTokens, cachedTokens, reasoningTokens } = message;
-    choice.counts = { promptTokens, cachedTokens, reasoningTokens };
   }
 
   #tellPromptLogprobs(message: EngineMessage, body: GenerationEvent[]): void {
@@ -146,8 +148,7 @@ class EngineChoices implements ChoiceSet {
     },
   ): void {
     const { step, body, by } = change;
-    const events = this.#toEvents(choice, index, step);
-    appendStep(body, events);
+    appendStep(body, this.#toEvents(choice, index, step));
     if (choice.end !== null) choice.endedBy = "edge";
     else if (step.end !== null) {
       choice.end = step.end;
@@ -172,8 +173,17 @@ class EngineChoices implements ChoiceSet {
   }
 
   #toEvent(event: OutputEvent, index: number): GenerationEvent {
-    if (event.type !== "tool-call-start") return { ...event, index };
-    return { ...event, index, id: event.id ?? this.#options.createCallId() };
+    switch (event.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        // Most events by far: without a spread.
+        return { type: event.type, index, text: event.text };
+      case "tool-call-start":
+        return { ...event, index, id: event.id ?? this.#options.createCallId() };
+      case "tool-call-delta":
+      case "tool-call-end":
+        return { ...event, index };
+    }
   }
 
   #tellEnds(body: GenerationEvent[]): void {

@@ -29,7 +29,7 @@ export type ReadArguments = (scope: CallScope) => Reading<boolean>;
 export interface MarkupGrammar {
   /** What encloses calls. Without it, calls stand by themselves. */
   readonly section?: { readonly start: string; readonly end: string };
-  /** Which calls count outside of a section. Those of tools that the client declared: their look is less sure. */
+  /** Which calls count outside of a section; "declared": only those of declared tools, as prose may hold others. */
   readonly looseCalls: "none" | "declared" | "all";
   /** What a call begins with, and how the rest of its opening is read. */
   readonly call: string;
@@ -133,7 +133,7 @@ class MarkupReader {
         else cursor.giveBack();
         return;
       case "frame":
-        yield* this.#readFrame(grammar.frames?.find(({ start }) => start === text)?.end);
+        yield* this.#readFrame(grammar, text);
         return;
       case "tail":
       case "section-end":
@@ -143,14 +143,18 @@ class MarkupReader {
     }
   }
 
-  *#readFrame(end: string | undefined): Reading<void> {
+  /** Reads a frame from behind its start; if it is none, it is text. */
+  *#readFrame({ frames = [] }: MarkupGrammar, start: string): Reading<boolean> {
     const cursor = this.#cursor;
+    const end = frames.find((frame) => frame.start === start)?.end;
     const isRead =
       end === undefined ||
       ((yield* readUpTo(cursor, [end], MAX_FRAME_CHARS)) !== undefined &&
-        (yield* cursor.literal(end)));
-    if (isRead || cursor.atEnd) cursor.forget();
+        (yield* cursor.literal(end))) ||
+      cursor.atEnd;
+    if (isRead) cursor.forget();
     else cursor.giveBack();
+    return isRead;
   }
 
   *#readCall(grammar: MarkupGrammar): Reading<void> {
@@ -170,7 +174,7 @@ class MarkupReader {
       return;
     }
     this.#isLayout = true;
-    yield* this.#skipClosers(closers, grammar.section?.end);
+    yield* this.#skipLayout(grammar, closers);
   }
 
   #isWelcome(grammar: MarkupGrammar, name: string): boolean {
@@ -178,22 +182,28 @@ class MarkupReader {
     return !isLoose || grammar.looseCalls === "all" || this.#schemas.has(name);
   }
 
-  /** What closes a call and its section. */
-  *#skipClosers(closers: readonly string[], sectionEnd: string | undefined): Reading<void> {
+  /** Skips what stands behind a call and closes it, its section, or its message. */
+  *#skipLayout(grammar: MarkupGrammar, closers: readonly string[]): Reading<void> {
     const cursor = this.#cursor;
-    for (;;) {
+    const frames = (grammar.frames ?? []).map(({ start }) => start);
+    let texts = [...closers, ...frames];
+    while (texts.length > 0) {
       yield* cursor.skipSpace();
-      const closer = yield* cursor.oneOf(closers);
-      if (closer === undefined) break;
-      cursor.forget();
-      if (closer === sectionEnd) {
-        this.#open = undefined;
+      const text = yield* cursor.oneOf(texts);
+      if (text === undefined) {
+        // At the end of the output, what was read is the beginning of one of them.
+        if (cursor.atEnd) cursor.forget();
+        else cursor.giveBack();
         return;
       }
+      if (frames.includes(text)) {
+        if (!(yield* this.#readFrame(grammar, text))) return;
+      } else cursor.forget();
+      if (text === grammar.section?.end) {
+        this.#open = undefined;
+        texts = frames;
+      }
     }
-    // At the end of the output, what was read is the beginning of a closer.
-    if (cursor.atEnd) cursor.forget();
-    else cursor.giveBack();
   }
 }
 

@@ -2,11 +2,13 @@ import type { ToolFormat } from "../../output-parser.ts";
 import { DSML_FORMATS } from "./dsml.ts";
 import { gemma4 } from "./gemma4.ts";
 import { ARG_KEY_FORMATS } from "./glm.ts";
-import { minimaxM2, muse, step3 } from "./invoke.ts";
 import { kimiK3 } from "./kimi-k3.ts";
 import { minicpm5 } from "./minicpm5.ts";
+import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
+import { muse } from "./muse.ts";
 import { FUNCTION_FORMATS } from "./qwen-coder.ts";
+import { step3 } from "./step3.ts";
 
 /** The formats whose calls are markup with values typed by the tools' schemas. */
 export const MARKUP_FORMATS: readonly ToolFormat[] = [

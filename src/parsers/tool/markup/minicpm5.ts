@@ -30,7 +30,7 @@ const readXmlValue: ReadValue = function* readXmlValue(cursor, end, sink) {
   }
 };
 
-/** Reads from behind a section's start up to and with the value's closing tag. Only that, or another section, ends it. */
+/** Reads from behind a section's start up to and with the value's closing tag. That, or another section, ends it. */
 function* readCdata(
   cursor: OutputCursor,
   closingTag: string,

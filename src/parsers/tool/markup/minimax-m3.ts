@@ -136,7 +136,9 @@ function joinTags(parser: OutputParser): OutputParser {
       return certain === 0 ? [] : parser.push(all.slice(0, certain).replaceAll(SPACED, TOKEN));
     },
     end() {
-      const rest = held === "" ? [] : parser.push(held);
+      // White space behind the token is the beginning of what is taken out.
+      const text = held.startsWith(TOKEN) ? held.trimEnd() : held;
+      const rest = text === "" ? [] : parser.push(text);
       held = "";
       return [...rest, ...parser.end()];
     },

@@ -4,7 +4,7 @@ import { createMarkupParser, type MarkupGrammar } from "./markup-calls.ts";
 import type { Trim } from "./raw-value.ts";
 import { tagArguments } from "./tag-arguments.ts";
 
-/** `<function=f>` and `<parameter=k>`, one pair of `<tool_call>` around each call, which the models sometimes forget. */
+/** `<function=f>` and `<parameter=k>`, `<tool_call>` around each call, which models sometimes forget. */
 function functionFormat(name: string, trim: Trim): ToolFormat {
   const grammar: MarkupGrammar = {
     section: { start: "<tool_call>", end: "</tool_call>" },

@@ -25,10 +25,13 @@ const ITEM = "item";
 
 const STRING: ReadonlySet<ValueType> = new Set(["string"]);
 
+/** Deeper tags make all of it a string: readers of what is written may recurse. */
+const MAX_DEPTH = 64;
+
 /**
  * The value of an element from its raw content, in which `token` stands before every tag. Content without tags is text,
  * typed by the schema; tags are an object's properties, or a list's elements. Where the schema asks for a list, content
- * that is none is one of its elements: the element is repeated for each. Tags that do not match make all of it a string.
+ * that is none is one of its elements: the element is repeated for each. Tags that do not match make it a string.
  */
 export function readElement(raw: string, token: string, schema: Schema): ElementValue {
   const [text = "", ...chunks] = raw.split(token);
@@ -53,6 +56,7 @@ function openTag(open: Frame[], chunk: string): boolean {
   const tag = chunk.slice(1, end).trim();
   const parent = open.at(-1);
   if (!chunk.startsWith("<") || end < 0 || tag === "" || parent === undefined) return false;
+  if (open.length > MAX_DEPTH) return false;
   const schema = childSchema(parent.schema, tag);
   open.push({ tag, schema, text: chunk.slice(end + 1), children: [] });
   return true;

@@ -26,8 +26,8 @@ export function* readKeyUpTo(cursor: OutputCursor, end: string): Reading<string 
 }
 
 /**
- * Reads up to the first of some marks, which stays unread; undefined when none begins within `maxLength`. The end of the
- * output before it is read, too.
+ * Reads up to the first of some marks, which stays unread; undefined when none begins within `maxLength`. The
+ * end of the output before it is read, too.
  */
 export function* readUpTo(
   cursor: OutputCursor,

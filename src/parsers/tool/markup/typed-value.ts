@@ -44,7 +44,7 @@ export function writeValue(raw: string, types: ValueTypes): string {
 }
 
 /** A text as it stands within a JSON string; lone surrogates stay, so that halves of a pair may come apart. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- JSON wants these escaped
   return text.replaceAll(/["\\\u0000-\u001f]/g, (char) => JSON.stringify(char).slice(1, -1));
 }

@@ -16,8 +16,8 @@ const HELP = `npm run bench:stream [-- options]
 
   --rounds N     Turns of each Worker (default 8)
   --streams N    Streams at once (default 16)
-  --tokens N     Tokens of a stream (default 1000)
-  --interval N   Milliseconds between two tokens of a stream (default 4)
+  --tokens N     Tokens of a stream (default 3000); short streams show the request's own cost
+  --interval N   Milliseconds between two tokens of a stream (default 2)
 `;
 
 const MODEL = "Qwen/Qwen3-8B";
@@ -51,8 +51,8 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "8" },
     streams: { type: "string", default: "16" },
-    tokens: { type: "string", default: "1000" },
-    interval: { type: "string", default: "4" },
+    tokens: { type: "string", default: "3000" },
+    interval: { type: "string", default: "2" },
     help: { type: "boolean", default: false },
   },
 });

@@ -23,6 +23,7 @@ const MODEL = "Qwen/Qwen3-8B";
 const API_KEY = "sk-bench-0123456789";
 const GATEWAY_TOKEN = "bench-gateway-token";
 const LENGTHS = [100, 4_000, 32_000];
+const headers = { "content-type": "application/json", authorization: `Bearer ${API_KEY}` };
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: "40" }, help: { type: "boolean", default: false } },
@@ -92,8 +93,6 @@ function quantile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
-
-const headers = { "content-type": "application/json", authorization: `Bearer ${API_KEY}` };
 
 async function tokenize(url: string, prompt: string): Promise<number[]> {
   const response = await fetch(`${url}/tokenize`, {

@@ -7,7 +7,6 @@ import type {
   EngineEmbedding,
   EngineEmbedRequest,
   EngineGenerateRequest,
-  EngineMessage,
   WorkerFacts,
 } from "./engine-message.ts";
 import { Health, HealthCheckResponse_ServingStatus } from "./gen/grpc_health_pb.ts";
@@ -17,19 +16,14 @@ import {
   SglangScheduler,
 } from "./gen/sglang_scheduler_pb.ts";
 import { toGenerateRequest } from "./generate-call.ts";
-import { generateStream } from "./generate-stream.ts";
+import { openGenerateStream, type GenerateStream } from "./generate-stream.ts";
 import { guardUnary } from "./unary-guard.ts";
 import { toWorkerFacts } from "./worker-facts.ts";
 
 /** One worker, seen through its gateway. All calls reject with ConnectError or TransportError; see toEngineFailure. */
 export interface EngineClient {
-  /**
-   * Starts generating; yields the messages of each network read together. Always streams. Ends when `signal` aborts.
-   */
-  generate(
-    request: EngineGenerateRequest,
-    signal: AbortSignal,
-  ): AsyncIterable<readonly EngineMessage[]>;
+  /** Starts generating when it is first read. Always streams. Ends when `signal` aborts. */
+  generate(request: EngineGenerateRequest, signal: AbortSignal): GenerateStream;
   /** The vector of one input. */
   embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbedding>;
   /** Stops a request; also right for one that has ended or was never known. */
@@ -58,7 +52,8 @@ export function createEngineClient(endpoint: GatewayEndpoint): EngineClient {
   const scheduler = createClient(SglangScheduler, transport);
   const health = createClient(Health, transport);
   return {
-    generate: (request, signal) => generateStream(engineFetch, toGenerateRequest(request), signal),
+    generate: (request, signal) =>
+      openGenerateStream(engineFetch, toGenerateRequest(request), signal),
     async embed({ requestId, inputIds }, signal) {
       const { embedding, promptTokens } = await scheduler.embed(
         create(EmbedRequestSchema, {

@@ -35,44 +35,75 @@ const CODE_OF_HTTP_STATUS: Readonly<Record<number, Code>> = {
 };
 
 /**
- * Runs the Generate call and yields, for each read of the network, all messages that came with it: one read, one step.
- * Throws ConnectError with the call's status; a reply that is not gRPC-Web, that is compressed, or that ends without
- * trailers is an error as well. Connect's own client would take several more asynchronous steps for each message
- * (docs/benchmarks.md); all other calls go through it.
- *
- * The call ends when `signal` aborts or the iterator is returned.
+ * A running Generate call. Each step is what one read of the network brought: one read, one step. Connect's own client
+ * would take several more asynchronous steps for each message (docs/benchmarks.md); all other calls go through it.
  */
-export async function* generateStream(
+export interface GenerateStream {
+  /**
+   * The messages of the next read that brings any; null when the call has ended well. Rejects with ConnectError with the
+   * call's status, also for a reply that is not gRPC-Web, that is compressed, or that ends without trailers. The call
+   * starts with the first `next`; one `next` at a time.
+   */
+  next(): Promise<readonly EngineMessage[] | null>;
+  /** Lets go of the connection. Idempotent. */
+  cancel(): void;
+}
+
+/** The call also ends when `signal` aborts. */
+export function openGenerateStream(
   engineFetch: EngineFetch,
   request: GenerateRequest,
   signal: AbortSignal,
-): AsyncGenerator<readonly EngineMessage[], void, undefined> {
-  const response = await engineFetch("/sglang.grpc.scheduler.SglangScheduler/Generate", {
-    method: "POST",
-    headers: { "content-type": "application/grpc-web+proto", "x-grpc-web": "1" },
-    body: encodeEnvelope(toBinary(GenerateRequestSchema, request)),
-    signal,
-  });
-  checkHead(response);
-  if (response.body === null) throw new ConnectError("reply without a body", Code.Unavailable);
-  const reader = response.body.getReader();
-  const decoder = new EnvelopeDecoder();
-  let ended = false;
-  try {
-    for (;;) {
-      const read = await reader.read();
-      if (read.done) break;
-      const step = decodeStep(decoder, read.value);
-      if (step.messages.length > 0) yield step.messages;
-      if (step.status === null) continue;
-      ended = true;
-      if (step.status.code !== 0) throw toConnectError(step.status);
-      return;
+): GenerateStream {
+  return new WebStream(() =>
+    engineFetch("/sglang.grpc.scheduler.SglangScheduler/Generate", {
+      method: "POST",
+      headers: { "content-type": "application/grpc-web+proto", "x-grpc-web": "1" },
+      body: encodeEnvelope(toBinary(GenerateRequestSchema, request)),
+      signal,
+    }),
+  );
+}
+
+class WebStream implements GenerateStream {
+  readonly #call: () => Promise<Response>;
+  readonly #decoder = new EnvelopeDecoder();
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  /** The status came, perhaps together with the last messages. */
+  #status: Step["status"] = null;
+
+  constructor(call: () => Promise<Response>) {
+    this.#call = call;
+  }
+
+  async next(): Promise<readonly EngineMessage[] | null> {
+    try {
+      const reader = (this.#reader ??= await this.#open());
+      while (this.#status === null) {
+        const read = await reader.read();
+        if (read.done) throw new ConnectError("the reply ended without trailers", Code.Unavailable);
+        const { messages, status } = decodeStep(this.#decoder, read.value);
+        this.#status = status;
+        if (messages.length > 0) return messages;
+      }
+    } catch (error) {
+      this.cancel();
+      throw error;
     }
-    throw new ConnectError("the reply ended without trailers", Code.Unavailable);
-  } finally {
+    if (this.#status.code !== 0) throw toConnectError(this.#status);
+    return null;
+  }
+
+  cancel(): void {
     // Nothing may be left open: an engine call that nobody reads keeps a GPU busy.
-    if (!ended) void reader.cancel().catch(() => undefined);
+    if (this.#status === null) void this.#reader?.cancel().catch(() => undefined);
+  }
+
+  async #open(): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+    const response = await this.#call();
+    checkHead(response);
+    if (response.body === null) throw new ConnectError("reply without a body", Code.Unavailable);
+    return response.body.getReader();
   }
 }
 

@@ -101,20 +101,20 @@ async function open(
   const watchdog = startWatchdog(deadlines.firstTokenMs, () =>
     controller.abort(new EdgeError({ kind: "deadline-exceeded" })),
   );
-  const messages = worker.client.generate(request, controller.signal)[Symbol.asyncIterator]();
+  const stream = worker.client.generate(request, controller.signal);
 
   const close = (engineEnded: boolean): void => {
     watchdog.stop();
     signal.removeEventListener("abort", cancel);
     controller.abort(new EdgeError({ kind: "client-cancelled" }));
-    void messages.return?.().catch(() => undefined);
+    stream.cancel();
     if (!engineEnded) options.inBackground(abortQuietly(worker, request.requestId));
   };
   const next = async (): Promise<readonly EngineMessage[] | null> => {
     try {
-      const read = await messages.next();
+      const messages = await stream.next();
       watchdog.touch(deadlines.stallMs);
-      return read.done === true ? null : read.value;
+      return messages;
     } catch (thrown) {
       // An aborted fetch does not always reject with the reason that it was given.
       throw controller.signal.aborted ? controller.signal.reason : thrown;

@@ -74,15 +74,27 @@ function checkIds(tokens: readonly AddedToken[], idOfText: ReadonlyMap<string, n
   }
 }
 
+export interface PlannedAddedTokens {
+  readonly raw: AddedTokenColumns;
+  readonly normalized: AddedTokenColumns;
+  /** Of both, one after the other; so are the starts of their texts. */
+  readonly ids: Uint32Array;
+  readonly starts: Uint32Array;
+}
+
 /** The two tables of texts to find: before normalizing, and after it. Sorted as the runtime searches them. */
 export function planAddedTokens(
   tokens: readonly AddedToken[],
   normalizer: readonly NormalizerStep[],
-): { readonly raw: AddedTokenColumns; readonly normalized: AddedTokenColumns } {
+): PlannedAddedTokens {
   const found = tokens.map((token) => ({ token, text: textOfAddedToken(token, normalizer) }));
+  const raw = sortByText(found.filter(({ token }) => !token.isNormalized));
+  const normalized = sortByText(found.filter(({ token }) => token.isNormalized));
   return {
-    raw: toColumns(found.filter(({ token }) => !token.isNormalized)),
-    normalized: toColumns(found.filter(({ token }) => token.isNormalized)),
+    raw: toColumns(raw),
+    normalized: toColumns(normalized),
+    ids: Uint32Array.from([...raw, ...normalized], ({ token }) => token.id),
+    starts: Uint32Array.from([...listStarts(raw), ...listStarts(normalized)]),
   };
 }
 
@@ -96,20 +108,21 @@ interface FoundToken {
   readonly text: string;
 }
 
-function toColumns(found: FoundToken[]): AddedTokenColumns {
+function sortByText(found: FoundToken[]): FoundToken[] {
   found.sort((a, b) => (a.text < b.text ? -1 : 1));
   for (const [index, { text }] of found.entries()) {
     if (text === found[index + 1]?.text) {
       throw new UnsupportedTokenizerError(`two added tokens with the text ${JSON.stringify(text)}`);
     }
   }
-  const texts = found.map(({ text }) => text);
-  const separator = chooseSeparator(texts);
+  return found;
+}
+
+function toColumns(found: readonly FoundToken[]): AddedTokenColumns {
   const rules = found.map(({ token }) => rulesOf(token));
   return {
-    text: texts.join(separator),
-    separator,
-    ids: found.map(({ token }) => token.id),
+    text: found.map(({ text }) => text).join(""),
+    count: found.length,
     rules: rules.some((bits) => bits !== 0) ? rules : [],
     contents: Object.fromEntries(
       found.flatMap(({ token, text }, index) =>
@@ -119,13 +132,10 @@ function toColumns(found: FoundToken[]): AddedTokenColumns {
   };
 }
 
-/** A character of the private use area that no text has. */
-function chooseSeparator(texts: readonly string[]): string {
-  for (let code = 0xe000; code < 0xf900; code++) {
-    const separator = String.fromCharCode(code);
-    if (!texts.some((text) => text.includes(separator))) return separator;
-  }
-  throw new UnsupportedTokenizerError("added tokens with every character of the private use area");
+/** Where each text begins when they are joined, and the length of all. */
+function listStarts(found: readonly FoundToken[]): number[] {
+  let end = 0;
+  return [0, ...found.map(({ text }) => (end += text.length))];
 }
 
 function rulesOf(token: AddedToken): number {

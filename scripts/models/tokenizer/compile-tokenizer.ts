@@ -115,6 +115,8 @@ function build(
     joinBits: joins.joinBits,
     crossBits: joins.crossBits,
     byteRanks: buildByteRanks(model, pipeline),
+    addedIds: planned.ids,
+    addedStarts: planned.starts,
     classStarts: classTable.starts,
     classBlocks: classTable.blocks,
   };

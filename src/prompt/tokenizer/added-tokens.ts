@@ -13,9 +13,16 @@ export interface AddedTokenMatch {
 /** The match "before the text": where a search starts. */
 export const TEXT_START: AddedTokenMatch = { start: 0, end: 0, id: -1, searchFrom: 0 };
 
-/** The texts of a table, in its order. */
-export function addedTokenTexts({ ids, text, separator }: AddedTokenColumns): readonly string[] {
-  return ids.length === 0 ? [] : text.split(separator);
+/** Added tokens as a compiled file holds them. */
+export interface AddedTokenTable extends AddedTokenColumns {
+  readonly ids: Uint32Array;
+  /** Where each text begins in `text`; one more at the end. */
+  readonly starts: Uint32Array;
+}
+
+/** A token's text as it is looked for. */
+export function addedTokenText({ text, starts }: AddedTokenTable, token: number): string {
+  return text.slice(starts[token], starts[token + 1]);
 }
 
 /** `\w` as Hugging Face's library takes it (Unicode's own definition). */
@@ -26,31 +33,38 @@ const WORD_CHARACTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
  * list, which a search narrows character by character: no tree, and nothing to build at load.
  */
 export class AddedTokenMatcher {
-  readonly #columns: AddedTokenColumns;
-  /** Sorted. */
-  readonly #texts: readonly string[];
+  readonly #table: AddedTokenTable;
   readonly #stripsSpaces: boolean;
   readonly #onlyFirst: string;
   readonly #firstCodes: Uint8Array;
 
   /** @param spacesAreLetters whether U+0020 is no white space for lstrip and rstrip */
-  constructor(columns: AddedTokenColumns, spacesAreLetters: boolean) {
-    this.#columns = columns;
-    const texts = addedTokenTexts(columns);
-    this.#texts = texts;
+  constructor(table: AddedTokenTable, spacesAreLetters: boolean) {
+    this.#table = table;
     this.#stripsSpaces = !spacesAreLetters;
     this.#firstCodes = new Uint8Array(0x10000 >> 3);
-    const first = texts[0]?.charAt(0) ?? "";
-    // The texts are sorted: when the outermost two begin alike, all do.
-    this.#onlyFirst = texts.at(-1)?.charAt(0) === first ? first : "";
-    for (const text of texts) {
-      const code = text.charCodeAt(0);
+    const { count } = table;
+    for (let token = 0; token < count; token++) {
+      const code = this.#codeAt(token, 0);
       this.#firstCodes[code >> 3] = (this.#firstCodes[code >> 3] ?? 0) | (1 << (code & 7));
     }
+    // The texts are sorted: when the outermost two begin alike, all do.
+    const first = count === 0 ? "" : String.fromCharCode(this.#codeAt(0, 0));
+    this.#onlyFirst = count > 0 && this.#codeAt(count - 1, 0) === first.charCodeAt(0) ? first : "";
   }
 
   get isEmpty(): boolean {
-    return this.#texts.length === 0;
+    return this.#table.count === 0;
+  }
+
+  #codeAt(token: number, depth: number): number {
+    const { text, starts } = this.#table;
+    return text.charCodeAt((starts[token] ?? 0) + depth);
+  }
+
+  #lengthOf(token: number): number {
+    const { starts } = this.#table;
+    return (starts[token + 1] ?? 0) - (starts[token] ?? 0);
   }
 
   /** The match after another (after TEXT_START, the first). */
@@ -62,7 +76,7 @@ export class AddedTokenMatcher {
         position = this.#nextCandidate(text, position + 1);
         continue;
       }
-      const end = position + (this.#texts[token] ?? "").length;
+      const end = position + this.#lengthOf(token);
       const isAnywhere = (this.#rulesOf(token) & RULE_SINGLE_WORD) === 0;
       if (isAnywhere || isSingleWord(text, position, end)) {
         return this.#widen(text, position, { token, from: previous.end });
@@ -73,7 +87,7 @@ export class AddedTokenMatcher {
   }
 
   #rulesOf(token: number): number {
-    return this.#columns.rules[token] ?? 0;
+    return this.#table.rules[token] ?? 0;
   }
 
   #nextCandidate(text: string, from: number): number {
@@ -88,12 +102,11 @@ export class AddedTokenMatcher {
 
   /** The index of the longest token that begins here; -1 for none. */
   #longestAt(text: string, position: number): number {
-    const texts = this.#texts;
     let low = 0;
-    let high = texts.length;
+    let high = this.#table.count;
     let longest = -1;
     for (let depth = 0; low < high; depth++) {
-      if (texts[low]?.length === depth) {
+      if (this.#lengthOf(low) === depth) {
         longest = low;
         low++;
       }
@@ -111,12 +124,11 @@ export class AddedTokenMatcher {
     high: number,
     key: { readonly depth: number; readonly code: number },
   ): number {
-    const texts = this.#texts;
     let from = low;
     let to = high;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((texts[middle]?.charCodeAt(key.depth) ?? 0) < key.code) from = middle + 1;
+      if (this.#codeAt(middle, key.depth) < key.code) from = middle + 1;
       else to = middle;
     }
     return from;
@@ -129,7 +141,7 @@ export class AddedTokenMatcher {
   ): AddedTokenMatch {
     const { token, from } = context;
     const rules = this.#rulesOf(token);
-    const searchFrom = position + (this.#texts[token] ?? "").length;
+    const searchFrom = position + this.#lengthOf(token);
     let start = position;
     let end = searchFrom;
     if ((rules & RULE_LSTRIP) !== 0) {
@@ -138,7 +150,7 @@ export class AddedTokenMatcher {
     if ((rules & RULE_RSTRIP) !== 0) {
       while (end < text.length && this.#isSpace(text.charCodeAt(end))) end++;
     }
-    return { start, end, id: this.#columns.ids[token] ?? -1, searchFrom };
+    return { start, end, id: this.#table.ids[token] ?? -1, searchFrom };
   }
 
   #isSpace(code: number): boolean {

@@ -1,4 +1,4 @@
-import { addedTokenTexts } from "./added-tokens.ts";
+import { addedTokenText } from "./added-tokens.ts";
 import { Decoder } from "./detokenizer.ts";
 import { Encoder } from "./encoder.ts";
 import type { DecodeOptions, IncrementalDetokenizer, Tokenizer } from "./tokenizer.ts";
@@ -69,11 +69,12 @@ export class BpeTokenizer implements Tokenizer {
   }
 }
 
-function mapAddedTokens({ header }: Vocabulary): ReadonlyMap<string, number> {
+function mapAddedTokens(vocabulary: Vocabulary): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();
-  for (const table of [header.addedTokens, header.normalizedAddedTokens]) {
-    for (const [index, text] of addedTokenTexts(table).entries()) {
-      ids.set(table.contents[index] ?? text, table.ids[index] ?? NO_ID);
+  for (const table of [vocabulary.addedTokens, vocabulary.normalizedAddedTokens]) {
+    for (let token = 0; token < table.count; token++) {
+      const text = table.contents[token] ?? addedTokenText(table, token);
+      ids.set(text, table.ids[token] ?? NO_ID);
     }
   }
   return ids;

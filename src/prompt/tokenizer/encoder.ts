@@ -38,9 +38,9 @@ export class Encoder {
     const { header } = vocabulary;
     this.#vocabulary = vocabulary;
     this.#header = header;
-    this.#rawTokens = new AddedTokenMatcher(header.addedTokens, false);
+    this.#rawTokens = new AddedTokenMatcher(vocabulary.addedTokens, false);
     this.#normalizedTokens = new AddedTokenMatcher(
-      header.normalizedAddedTokens,
+      vocabulary.normalizedAddedTokens,
       header.spacesAreLetters,
     );
     this.#scan = createScanner(header.scanner);

@@ -23,6 +23,9 @@
  *   in it, no entry crosses the boundary, so that a piece may be cut there without changing its merges.
  * - `byteRanks`: u32 × 65536, the rank of each pair of single bytes (in a vocabulary of characters: of ASCII characters),
  *   or EMPTY: what merging asks first and most often.
+ * - `addedIds`: u32 × added tokens, the ids of the header's `addedTokens`, then of `normalizedAddedTokens`.
+ * - `addedStarts`: u32 × (added tokens + 1) for each of the two tables: where each text begins in the table's `text`, in
+ *   code units; the last one is its length.
  * - `classStarts` (u16), `classBlocks` (u8): the ClassTable of character-classes.ts.
  * - `crossBits`: one bit for each (byte, byte), for entries that hold only a part of a character beside a boundary.
  *
@@ -32,7 +35,7 @@ import type { DecoderSpec } from "./decoder-spec.ts";
 import type { ScannerSpec, SectionSpec } from "./scanners.ts";
 
 export const MAGIC = 0x4b544753;
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 export const PREAMBLE_BYTES = 16;
 
 export const SECTIONS = [
@@ -47,6 +50,8 @@ export const SECTIONS = [
   "joinBits",
   "crossBits",
   "byteRanks",
+  "addedIds",
+  "addedStarts",
   "classStarts",
   "classBlocks",
 ] as const;
@@ -82,17 +87,16 @@ export const RULE_RSTRIP = 2;
 export const RULE_SINGLE_WORD = 4;
 
 /**
- * Added tokens in columns, their texts in one string: reading thousands of objects, or of strings, would take most of the
- * time to load.
+ * Added tokens in columns, their texts as one string: making thousands of objects, or of strings, would take most of the
+ * time to load. Ids and places are in the sections `addedIds` and `addedStarts`.
  */
 export interface AddedTokenColumns {
   /**
-   * The texts to find, joined by a separator that none of them has: as in the file, or (second table) as the normalizer
-   * leaves them. Sorted by UTF-16 code units. Splitting is many times faster than reading or slicing them one by one.
+   * The texts to find, joined: as in the file, or (second table) as the normalizer leaves them. Sorted by UTF-16 code
+   * units.
    */
   readonly text: string;
-  readonly separator: string;
-  readonly ids: readonly number[];
+  readonly count: number;
   /** RULE_* bits; empty when no token has any. */
   readonly rules: readonly number[];
   /** The text in the file, by index, where it is another. */

@@ -1,3 +1,4 @@
+import type { AddedTokenTable } from "./added-tokens.ts";
 import type { ClassTable } from "./character-classes.ts";
 import {
   EMPTY,
@@ -40,6 +41,10 @@ export class Vocabulary {
   readonly #crossBits: Uint32Array;
   readonly #byteRanks: Uint32Array;
   readonly classTable: ClassTable;
+  /** Found before normalizing. */
+  readonly addedTokens: AddedTokenTable;
+  /** Found after it. */
+  readonly normalizedAddedTokens: AddedTokenTable;
 
   /** @throws {Error} when the buffer is no compiled tokenizer of this version */
   constructor(buffer: ArrayBuffer) {
@@ -55,6 +60,16 @@ export class Vocabulary {
     this.#joinBits = words(buffer, sections.joinBits);
     this.#crossBits = words(buffer, sections.crossBits);
     this.#byteRanks = words(buffer, sections.byteRanks);
+    const { addedTokens, normalizedAddedTokens } = this.header;
+    const ids = words(buffer, sections.addedIds);
+    const starts = words(buffer, sections.addedStarts);
+    const { count } = addedTokens;
+    this.addedTokens = { ...addedTokens, ids, starts };
+    this.normalizedAddedTokens = {
+      ...normalizedAddedTokens,
+      ids: ids.subarray(count),
+      starts: starts.subarray(count + 1),
+    };
     const [classOffset, classBytes] = sections.classStarts;
     this.classTable = {
       starts: new Uint16Array(buffer, classOffset, classBytes >> 1),
@@ -180,6 +195,8 @@ function readSections(buffer: ArrayBuffer): Readonly<Record<SectionName, Section
     joinBits: place("joinBits"),
     crossBits: place("crossBits"),
     byteRanks: place("byteRanks"),
+    addedIds: place("addedIds"),
+    addedStarts: place("addedStarts"),
     classStarts: place("classStarts"),
     classBlocks: place("classBlocks"),
   };

@@ -7,7 +7,7 @@ import {
   GenerateRequestSchema,
   SglangScheduler,
 } from "../../../src/engine/gen/sglang_scheduler_pb.ts";
-import { generateStream } from "../../../src/engine/generate-stream.ts";
+import { openGenerateStream } from "../../../src/engine/generate-stream.ts";
 
 /** Reads a Generate stream to its end and answers the number of its tokens: with our own reader, or with connect's. */
 export default {
@@ -22,8 +22,14 @@ export default {
 async function readOwn(url: string): Promise<number> {
   let tokens = 0;
   const request = create(GenerateRequestSchema, { requestId: "bench" });
-  const steps = generateStream(createEngineFetch({ url }), request, new AbortController().signal);
-  for await (const messages of steps) {
+  const stream = openGenerateStream(
+    createEngineFetch({ url }),
+    request,
+    new AbortController().signal,
+  );
+  for (;;) {
+    const messages = await stream.next();
+    if (messages === null) break;
     for (const message of messages) {
       if (message.type === "chunk") tokens += message.tokenIds.length;
     }

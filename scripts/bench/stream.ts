@@ -105,7 +105,7 @@ async function main(): Promise<void> {
     formatTable(
       ["Worker", "CPU µs a token (median)", "lowest", "highest"],
       [
-        ...subjects.map(({ name, samples }) => [name, ...describe(samples)]),
+        ...subjects.map(({ name, samples }) => [name].concat(describe(samples))),
         ["plain text over bare", ...describe(ratios(plain, bareRounds), 2)],
         ["parsers on over plain text", ...describe(ratios(withParsers, plain), 2)],
       ],

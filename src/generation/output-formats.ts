@@ -99,7 +99,7 @@ function chooseOne<Format>(
 }
 
 /** All of a model's templates: what a template does with thoughts may stand in the one for tools alone. */
-export function templateSource({ manifest }: LoadedModel): string {
+function templateSource({ manifest }: LoadedModel): string {
   return Object.values(manifest.chatTemplate?.templates ?? {}).join("\n");
 }
 

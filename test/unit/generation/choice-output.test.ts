@@ -107,7 +107,7 @@ describe.for(MODELS)("the output of a choice, $name", ({ tokenizer, endText }) =
         const result = run(optionsFor(tokenizer), cutIds(ids, positions), STOPPED);
         expect(result.text).toBe(tokenizer.decode(ids, { skipSpecialTokens: true }));
         expect(result.completionTokens).toBe(ids.length);
-        expect(result.entries.map(({ bytes }) => bytes).flat()).toEqual([
+        expect(result.entries.flatMap(({ bytes }) => bytes)).toEqual([
           ...new TextEncoder().encode(tokenizer.decode(ids, { skipSpecialTokens: true })),
         ]);
       }),

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 /** Builds the Worker as it is deployed and holds it to a size budget; growing past it is a decision, not an accident. */
 const ROOT = resolve(import.meta.dirname, "..");
 const OUT = resolve(ROOT, "dist");
-const BUDGET_GZIP_KB = 260;
+const BUDGET_GZIP_KB = 300;
 /** What must never be in a Worker: Node's network stack and tokenizer data. */
 const FORBIDDEN = ["@grpc/grpc-js", "connect-node", "node:http2", "tokenizer.json"];
 

@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
     name: "a wrong content part",
     body: {
       model: QWEN,
-      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:," } }] }],
+      messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }],
     },
     status: 400,
     error: { type: invalid, param: "messages[0].content[0].type" },
@@ -126,10 +126,10 @@ const rows: readonly Row[] = [
     error: { type: invalid, param: "logit_bias.9999999" },
   },
   {
-    name: "tools, for now",
-    body: { model: QWEN, messages, tools: [{ type: "function", function: { name: "f" } }] },
+    name: "a tool that is no function",
+    body: { model: QWEN, messages, tools: [{ type: "web_search" }] },
     status: 400,
-    error: { type: invalid, param: "tools" },
+    error: { type: invalid, param: "tools[0].type" },
   },
   {
     name: "neither prompt nor messages to tokenize",

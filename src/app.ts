@@ -10,7 +10,7 @@ import type { HandlerContext } from "./api/shared/handler-context.ts";
 import { renderOpenAiErrorResponse } from "./api/shared/openai-error.ts";
 import { createDetokenizeHandler, createTokenizeHandler } from "./api/tokenize/handler.ts";
 import type { Config } from "./config.ts";
-import { EdgeError, toApiError } from "./core/api-error.ts";
+import { EdgeError, toApiError, type ApiError } from "./core/api-error.ts";
 import { ERROR_TRAITS } from "./core/error-table.ts";
 import { describeError } from "./core/logger.ts";
 import { accessLog } from "./middleware/access-log.ts";
@@ -23,6 +23,24 @@ interface Route {
   readonly handler: Handler;
   /** Answers without a key. */
   readonly isPublic?: true;
+}
+
+/** Writes an error as one protocol does. */
+type ErrorRenderer = (error: ApiError, context: ErrorContext) => Response;
+
+interface ErrorContext {
+  readonly requestId: string;
+  readonly modelNotFoundStatus: number;
+}
+
+/** Surfaces with an envelope of their own, by the start of their paths; all others have OpenAI's. */
+const ERROR_RENDERERS: readonly { readonly path: string; readonly render: ErrorRenderer }[] = [];
+
+function errorRendererOf(path: string): ErrorRenderer {
+  return (
+    ERROR_RENDERERS.find((entry) => path.startsWith(entry.path))?.render ??
+    renderOpenAiErrorResponse
+  );
 }
 
 function createRoutes(context: HandlerContext): readonly Route[] {
@@ -83,7 +101,10 @@ export function createApp(context: HandlerContext, config: Config) {
       error: error.kind,
       cause: describeError(thrown),
     });
-    return renderOpenAiErrorResponse(error, { modelNotFoundStatus: config.unknownModelStatus });
+    return errorRendererOf(c.req.path)(error, {
+      requestId: c.get("requestId"),
+      modelNotFoundStatus: config.unknownModelStatus,
+    });
   });
   return app;
 }

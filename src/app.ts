@@ -5,7 +5,10 @@ import { createChatHandler } from "./api/chat/handler.ts";
 import { createCompletionHandler } from "./api/completions/handler.ts";
 import { createEmbeddingHandler } from "./api/embeddings/handler.ts";
 import { createReadyHandler, healthHandler } from "./api/health/handler.ts";
+import { createCountTokensHandler, createMessagesHandler } from "./api/messages/handler.ts";
+import { renderAnthropicErrorResponse } from "./api/messages/render-error.ts";
 import { createModelHandler, createModelListHandler } from "./api/models/handler.ts";
+import { createResponseHandler, responseUpgradeHandler } from "./api/responses/handler.ts";
 import type { HandlerContext } from "./api/shared/handler-context.ts";
 import { renderOpenAiErrorResponse } from "./api/shared/openai-error.ts";
 import { createDetokenizeHandler, createTokenizeHandler } from "./api/tokenize/handler.ts";
@@ -34,7 +37,9 @@ interface ErrorContext {
 }
 
 /** Surfaces with an envelope of their own, by the start of their paths; all others have OpenAI's. */
-const ERROR_RENDERERS: readonly { readonly path: string; readonly render: ErrorRenderer }[] = [];
+const ERROR_RENDERERS: readonly { readonly path: string; readonly render: ErrorRenderer }[] = [
+  { path: "/v1/messages", render: renderAnthropicErrorResponse },
+];
 
 function errorRendererOf(path: string): ErrorRenderer {
   return (
@@ -49,6 +54,14 @@ function createRoutes(context: HandlerContext): readonly Route[] {
   return [
     { method: "POST", path: "/v1/chat/completions", handler: createChatHandler(context) },
     { method: "POST", path: "/v1/completions", handler: createCompletionHandler(context) },
+    { method: "POST", path: "/v1/responses", handler: createResponseHandler(context) },
+    { method: "GET", path: "/v1/responses", handler: responseUpgradeHandler },
+    { method: "POST", path: "/v1/messages", handler: createMessagesHandler(context) },
+    {
+      method: "POST",
+      path: "/v1/messages/count_tokens",
+      handler: createCountTokensHandler(context),
+    },
     { method: "POST", path: "/v1/embeddings", handler: createEmbeddingHandler(context) },
     { method: "GET", path: "/v1/models", handler: createModelListHandler(context) },
     { method: "GET", path: "/v1/models/:id{.+}", handler: createModelHandler(context) },
@@ -71,7 +84,7 @@ export function createApp(context: HandlerContext, config: Config) {
   app.use(
     cors({
       origin: config.corsOrigins.includes("*") ? "*" : [...config.corsOrigins],
-      exposeHeaders: ["x-request-id", "retry-after"],
+      exposeHeaders: ["x-request-id", "request-id", "retry-after", "x-sgl-edge-ignored"],
       maxAge: 86_400,
     }),
   );

@@ -15,6 +15,8 @@ export interface Config {
   readonly headersHoldMs: number;
   readonly firstTokenTimeoutMs: number;
   readonly stallTimeoutMs: number;
+  /** How long a worker that could not be asked is left alone. */
+  readonly failedWorkerRetryMs: number;
   readonly modelSettings: ReadonlyMap<string, ModelSettings>;
 }
 
@@ -40,11 +42,18 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+/** Credentials do not belong into a URL, which is logged: they are GATEWAY_TOKEN's. */
+const gatewayUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http(s) URL" })
+  .refine((url) => new URL(url).username === "" && new URL(url).password === "", {
+    error: "must not hold credentials; set GATEWAY_TOKEN",
+  });
+
 const gateway = z.union([
-  z.url({ protocol: /^https?$/ }).transform((url): GatewayConfig => ({ url })),
+  gatewayUrl.transform((url): GatewayConfig => ({ url })),
   z
     .strictObject({
-      url: z.url({ protocol: /^https?$/ }),
+      url: gatewayUrl,
       model: z.string().min(1).exactOptional(),
       binding: z.string().min(1).exactOptional(),
     })
@@ -111,6 +120,7 @@ const schema = z.object({
   HEADERS_HOLD_MS: milliseconds(10_000),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(300_000),
   STALL_TIMEOUT_MS: milliseconds(60_000),
+  FAILED_WORKER_RETRY_MS: milliseconds(10_000),
   MODEL_SETTINGS: json('{"my-model": {"tool_call_parser": "qwen25"}}')
     .default({})
     .pipe(modelSettings),
@@ -142,6 +152,7 @@ export function readConfig(env: Readonly<Record<string, unknown>>): Config {
     headersHoldMs: vars.HEADERS_HOLD_MS,
     firstTokenTimeoutMs: vars.FIRST_TOKEN_TIMEOUT_MS,
     stallTimeoutMs: vars.STALL_TIMEOUT_MS,
+    failedWorkerRetryMs: vars.FAILED_WORKER_RETRY_MS,
     modelSettings: vars.MODEL_SETTINGS,
   };
 }

@@ -2,7 +2,7 @@ import { createApp } from "./app.ts";
 import { ConfigError, readConfig, type Config, type GatewayConfig } from "./config.ts";
 import { systemClock } from "./core/clock.ts";
 import { randomIds } from "./core/ids.ts";
-import { consoleLogger } from "./core/logger.ts";
+import { consoleLogger, describeError } from "./core/logger.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import { createGenerationService } from "./generation/generation-service.ts";
 import { createWorkerDirectory, type WorkerEntry } from "./generation/worker-directory.ts";
@@ -22,6 +22,14 @@ export function createEdge(env: EdgeEnv) {
     directory: createWorkerDirectory(
       config.gateways.map((gateway) => toWorkerEntry(gateway, config, env)),
       systemClock,
+      {
+        retryAfterMs: config.failedWorkerRetryMs,
+        onFailure: (url, error) =>
+          consoleLogger.warn("worker cannot be asked", {
+            worker: url,
+            cause: describeError(error),
+          }),
+      },
     ),
     ids: randomIds,
     clock: systemClock,

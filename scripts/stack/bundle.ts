@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -24,6 +24,8 @@ export function bundleWorker(entry: string): string {
 }
 
 function bundle(args: readonly string[], module: string): string {
+  // wrangler wants the folder of the compiled models to be there, even for a bundle without any.
+  mkdirSync(join(ROOT, ".sgl-edge/assets"), { recursive: true });
   const out = mkdtempSync(join(tmpdir(), "sgl-edge-bundle-"));
   const wrangler = createRequire(import.meta.url)
     .resolve("wrangler/package.json")

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
 import { parseArgs } from "node:util";
 
 import { LOCAL_MODELS, prepareLocalModels } from "../models/local-models.ts";
@@ -22,22 +23,41 @@ Options
 const READY_TIMEOUT_MS = 120_000;
 const ASSETS_DIR = ".sgl-edge/assets";
 
-const { values } = parseArgs({
-  options: {
-    port: { type: "string", default: "8787" },
-    "api-key": { type: "string" },
-    "token-ms": { type: "string", default: "20" },
-    help: { type: "boolean", default: false },
-  },
-});
+interface Options {
+  readonly port: number;
+  readonly tokenMs: number;
+  readonly apiKey: string;
+}
 
-if (values.help) console.log(HELP);
-else await main();
+try {
+  const options = readOptions();
+  if (options === null) console.log(HELP);
+  else await main(options);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
 
-async function main(): Promise<void> {
-  const port = readNumber("port", values.port);
-  const tokenMs = readNumber("token-ms", values["token-ms"]);
-  const apiKey = values["api-key"] ?? `sk-local-${randomBytes(16).toString("hex")}`;
+/** null: help is wanted. */
+function readOptions(): Options | null {
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string", default: "8787" },
+      "api-key": { type: "string" },
+      "token-ms": { type: "string", default: "20" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return null;
+  return {
+    port: readNumber("port", values.port),
+    tokenMs: readNumber("token-ms", values["token-ms"]),
+    apiKey: values["api-key"] ?? `sk-local-${randomBytes(16).toString("hex")}`,
+  };
+}
+
+async function main({ port, tokenMs, apiKey }: Options): Promise<void> {
+  await checkPort(port);
   const gatewayToken = randomBytes(24).toString("base64url");
 
   console.log("Preparing models …");
@@ -62,6 +82,18 @@ async function main(): Promise<void> {
     await stop(1);
   }
   console.log(describeUse(`http://127.0.0.1:${port}`, apiKey));
+}
+
+/** Rejects when something listens already: the edge would seem to run, but another program would answer. */
+async function checkPort(port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", () => {
+      reject(new Error(`Port ${port} is taken; choose another one with --port.`));
+    });
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  await new Promise((resolve) => server.close(resolve));
 }
 
 function readNumber(name: string, text: string): number {

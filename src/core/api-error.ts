@@ -26,6 +26,8 @@ export type ApiError =
       readonly limit: number;
       readonly promptTokens: number;
       readonly maxTokens?: number;
+      /** The field that holds the prompt. */
+      readonly param: string;
     }
   | { readonly kind: "rate-limited"; readonly detail: string; readonly retryAfterMs: number }
   | { readonly kind: "quota-exceeded"; readonly detail: string }

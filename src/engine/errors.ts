@@ -33,11 +33,8 @@ const REQUEST_FAULTS: ReadonlySet<Code> = new Set([
 /** Turns what a Generate call threw into the request's error. Never throws. */
 export function toEngineFailure(thrown: unknown): EngineFailure {
   if (thrown instanceof ConnectError && REQUEST_FAULTS.has(thrown.code)) {
-    return failure(
-      { kind: "invalid-request", detail: firstLine(thrown.rawMessage) },
-      thrown,
-      false,
-    );
+    const detail = firstLine(thrown.rawMessage);
+    return failure(readTooLong(detail) ?? { kind: "invalid-request", detail }, thrown, false);
   }
   const { error, retryable } = toWorkerFailure(thrown);
   // The engine has looked at the request and failed on it: the next one would look at it too.
@@ -45,6 +42,18 @@ export function toEngineFailure(thrown: unknown): EngineFailure {
     error,
     retryable:
       retryable && !(thrown instanceof ConnectError && error.error.kind === "engine-error"),
+  };
+}
+
+/** SGLang's words for a prompt that is too long for it; its advice speaks to operators, not to clients. */
+function readTooLong(detail: string): ApiError | undefined {
+  const numbers = /input length \((\d+) tokens\) exceeds .*\((\d+) tokens\)/i.exec(detail);
+  if (numbers === null) return undefined;
+  return {
+    kind: "context-length-exceeded",
+    promptTokens: Number(numbers[1]),
+    limit: Number(numbers[2]),
+    param: "messages",
   };
 }
 

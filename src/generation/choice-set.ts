@@ -31,7 +31,7 @@ export interface ChoiceSetOptions {
   readonly toPromptEntries: (rows: readonly EngineLogprob[]) => readonly TokenLogprob[];
   /** An id for a call whose format gives none. */
   readonly createCallId: () => string;
-  /** At most one call a choice: it ends before the second. */
+  /** At most one call a choice: it ends with its first. */
   readonly oneCall: boolean;
 }
 
@@ -168,6 +168,10 @@ class EngineChoices implements ChoiceSet {
         return events;
       }
       events.push(this.#toEvent(event, index));
+      if (event.type === "tool-call-end" && this.#options.oneCall) {
+        choice.end = { finishReason: "tool-calls", matchedStop: null };
+        return events;
+      }
     }
     return events;
   }

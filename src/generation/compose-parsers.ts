@@ -75,6 +75,44 @@ export function preferText(parser: OutputParser): OutputParser {
   };
 }
 
+/**
+ * Calls that may not be made, as text: `{"name": …, "arguments": …}`, which is what the model said in the words that all
+ * clients know. The others are counted anew.
+ */
+export function limitCalls(
+  parser: OutputParser,
+  isAllowed: (name: string) => boolean,
+): OutputParser {
+  let calls = 0;
+  let isForbidden = false;
+  const toAllowed = (event: OutputEvent): OutputEvent[] => {
+    switch (event.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        return [event];
+      case "tool-call-start":
+        isForbidden = !isAllowed(event.name);
+        if (!isForbidden) return [{ ...event, call: calls++ }];
+        return [
+          { type: "text-delta", text: `{"name": ${JSON.stringify(event.name)}, "arguments": ` },
+        ];
+      case "tool-call-delta":
+        return isForbidden
+          ? [{ type: "text-delta", text: event.arguments }]
+          : [{ ...event, call: calls - 1 }];
+      case "tool-call-end":
+        return isForbidden ? [{ type: "text-delta", text: "}" }] : [{ ...event, call: calls - 1 }];
+    }
+  };
+  return {
+    push: (text) => parser.push(text).flatMap(toAllowed),
+    end: () => parser.end().flatMap(toAllowed),
+    get heldLength() {
+      return parser.heldLength;
+    },
+  };
+}
+
 /** Thoughts as text. */
 export function mergeReasoning(parser: OutputParser): OutputParser {
   const merge = (events: readonly OutputEvent[]): readonly OutputEvent[] =>

@@ -3,8 +3,10 @@ import { EdgeError } from "../core/api-error.ts";
 export interface ContextLimits {
   /** Tokens that the model takes, prompt and reply together; null: unknown. */
   readonly contextLength: number | null;
-  /** Largest prompt that the worker takes; null: unknown. */
+  /** A prompt must be shorter than this for the worker, as SGLang counts `max_req_input_len`; null: unknown. */
   readonly maxPromptTokens: number | null;
+  /** The field that holds the prompt, for the error. */
+  readonly param: string;
 }
 
 /**
@@ -16,13 +18,19 @@ export function fitIntoContext(
   maxTokens: number | undefined,
   limits: ContextLimits,
 ): number | undefined {
-  const { contextLength, maxPromptTokens } = limits;
-  if (maxPromptTokens !== null && promptTokens > maxPromptTokens) {
-    throw new EdgeError({ kind: "context-length-exceeded", limit: maxPromptTokens, promptTokens });
+  const { contextLength, maxPromptTokens, param } = limits;
+  if (maxPromptTokens !== null && promptTokens >= maxPromptTokens) {
+    const limit = maxPromptTokens - 1;
+    throw new EdgeError({ kind: "context-length-exceeded", limit, promptTokens, param });
   }
   if (contextLength === null) return maxTokens;
   if (promptTokens >= contextLength) {
-    throw new EdgeError({ kind: "context-length-exceeded", limit: contextLength, promptTokens });
+    throw new EdgeError({
+      kind: "context-length-exceeded",
+      limit: contextLength,
+      promptTokens,
+      param,
+    });
   }
   if (maxTokens !== undefined && promptTokens + maxTokens > contextLength) {
     throw new EdgeError({
@@ -30,6 +38,7 @@ export function fitIntoContext(
       limit: contextLength,
       promptTokens,
       maxTokens,
+      param,
     });
   }
   return maxTokens ?? contextLength - promptTokens;

@@ -48,6 +48,7 @@ export async function embed(
         kind: "context-length-exceeded",
         limit,
         promptTokens: inputIds.length,
+        param,
       });
     }
     inputs.push(inputIds);

@@ -36,6 +36,8 @@ export interface AttemptOptions {
   readonly deadlines: Deadlines;
   /** The client's own end. */
   readonly signal: AbortSignal;
+  /** Told of each worker that is tried. */
+  readonly onTry: (worker: Worker) => void;
   /** Takes work that nobody waits for but that must not be cut short. It never rejects. */
   readonly inBackground: (work: Promise<void>) => void;
 }
@@ -52,6 +54,7 @@ const RETRY_AFTER_MS = 1_000;
 export async function openAttempt(options: AttemptOptions): Promise<EngineAttempt> {
   let failure = new EdgeError({ kind: "no-worker-available", retryAfterMs: RETRY_AFTER_MS });
   for (const worker of options.workers.slice(0, 1 + MAX_RETRIES)) {
+    options.onTry(worker);
     const opened = await tryWorker(worker, options);
     if ("next" in opened) return opened;
     if (options.signal.aborted || !opened.retryable) throw opened.error;

@@ -6,6 +6,7 @@ import type { OutputParser } from "../parsers/output-parser.ts";
 import { createChoiceOutput, type ChoiceOutputOptions } from "./choice-output.ts";
 import { createChoiceSet, type ChoiceSet, type ChoiceSetStep } from "./choice-set.ts";
 import { openAttempt, type AttemptOptions, type EngineAttempt } from "./engine-attempt.ts";
+import type { Worker } from "./worker-directory.ts";
 
 /** Everything that a generation needs, decided before the engine is called. */
 export interface GenerationPlan extends Pick<
@@ -51,7 +52,7 @@ export interface GenerationOutcome {
   readonly status: "ok" | "error" | "cancelled";
   readonly errorKind: ApiError["kind"] | null;
   readonly usage: Usage;
-  /** The worker that took the request, or null when none did. */
+  /** The worker that was tried last; null when none was. */
   readonly workerUrl: string | null;
   /** From the start of the generation to the engine's first message; null when none came. */
   readonly firstMessageMs: number | null;
@@ -63,8 +64,12 @@ export function startGeneration(plan: GenerationPlan): Generation {
   const controller = new AbortController();
   const { promise: finished, resolve } = Promise.withResolvers<GenerationOutcome>();
   const background: Promise<void>[] = [];
+  const tried: { url: string | null } = { url: null };
   const attemptOptions = {
     ...plan,
+    onTry: ({ url }: Worker): void => {
+      tried.url = url;
+    },
     signal: controller.signal,
     inBackground: (work: Promise<void>) => void background.push(work),
   };
@@ -72,7 +77,7 @@ export function startGeneration(plan: GenerationPlan): Generation {
     hasReasoning: plan.hasReasoning,
     n: plan.n,
     events: run(plan, attemptOptions, (outcome) =>
-      resolve(Promise.all(background).then(() => outcome)),
+      resolve(Promise.all(background).then(() => ({ ...outcome, workerUrl: tried.url }))),
     ),
     cancel: () => controller.abort(new EdgeError({ kind: "client-cancelled" })),
     finished,
@@ -96,7 +101,7 @@ interface Failure {
 async function* run(
   plan: GenerationPlan,
   attemptOptions: AttemptOptions,
-  finish: (outcome: GenerationOutcome) => void,
+  finish: (outcome: Omit<GenerationOutcome, "workerUrl">) => void,
 ): AsyncGenerator<readonly GenerationEvent[], void, undefined> {
   const startedAt = Date.now();
   const state: RunState = {
@@ -183,15 +188,18 @@ function usageOf(state: RunState, { promptTokens }: GenerationPlan): Usage {
   );
 }
 
-function toOutcome(state: RunState, plan: GenerationPlan, signal: AbortSignal): GenerationOutcome {
-  const { attempt, failure, firstMessageMs } = state;
+function toOutcome(
+  state: RunState,
+  plan: GenerationPlan,
+  signal: AbortSignal,
+): Omit<GenerationOutcome, "workerUrl"> {
+  const { failure, firstMessageMs } = state;
   const isCancelled = signal.aborted || failure?.error.kind === "client-cancelled";
   const status = failure === null ? "ok" : "error";
   return {
     status: isCancelled ? "cancelled" : status,
     errorKind: failure?.error.kind ?? null,
     usage: usageOf(state, plan),
-    workerUrl: attempt?.worker.url ?? null,
     firstMessageMs,
     cause: failure?.cause,
   };

@@ -86,7 +86,8 @@ export function createGenerationService(dependencies: ServiceDependencies): Gene
       const index = await models.list();
       const served = await mapBounded(index.models, MAX_PARALLEL_PROBES, async (entry) => ({
         entry,
-        workers: await directory.workersOf(entry.id),
+        // One that cannot be asked is not listed; the log says why.
+        workers: await directory.workersOf(entry.id).catch(() => []),
       }));
       return served.filter(({ workers }) => workers.length > 0).map(({ entry }) => entry);
     },

@@ -15,6 +15,8 @@ export interface PreparedPrompt {
   readonly model: LoadedModel;
   readonly promptText: string;
   readonly inputIds: Uint32Array;
+  /** The field that holds the prompt. */
+  readonly param: string;
   /** How many of the first ids the tokenizer added by itself: they are no part of the client's text. */
   readonly addedIds: number;
 }
@@ -46,7 +48,14 @@ export function makePlan(prompt: PreparedPrompt, options: PlanOptions): Generati
   const { stop, detokenize, logprobs, maxTokens } = generation;
   checkTokenIds(generation, model.tokenizer.vocabSize);
   // A prompt that cannot fit is refused here, before any engine call.
-  fitIntoContext(inputIds.length, maxTokens, limitsOf(model, options.facts));
+  const limits = limitsOf(prompt, options.facts);
+  const mostTokens = fitIntoContext(inputIds.length, maxTokens, limits);
+  if (mostTokens !== undefined && stop.minTokens > mostTokens) {
+    throw invalidRequest(
+      `'min_tokens' must not be greater than the ${mostTokens} tokens that fit.`,
+      "min_tokens",
+    );
+  }
   const endTokenIds = [...model.manifest.eosTokenIds, ...findTokens(model, options.endTokens)];
   return {
     promptTokens: inputIds.length,
@@ -68,7 +77,7 @@ export function makePlan(prompt: PreparedPrompt, options: PlanOptions): Generati
     endTokenIds: stop.ignoreEos ? [] : [...endTokenIds, ...stop.tokenIds],
     ignoreEos: stop.ignoreEos,
     toEngineRequest(facts) {
-      const maxNewTokens = fitIntoContext(inputIds.length, maxTokens, limitsOf(model, facts));
+      const maxNewTokens = fitIntoContext(inputIds.length, maxTokens, limitsOf(prompt, facts));
       return {
         // Ours alone: a client's own id could name, and abort, another client's request.
         requestId: ids.hex(32),
@@ -121,6 +130,12 @@ function findTokens({ tokenizer }: LoadedModel, texts: readonly string[]): numbe
 }
 
 function checkTokenIds(generation: GenerationOptions, vocabSize: number): void {
+  for (const [index, id] of generation.stop.tokenIds.entries()) {
+    if (id >= vocabSize) {
+      const param = `stop_token_ids[${index}]`;
+      throw invalidRequest(`'${param}': the model has no such token id.`, param);
+    }
+  }
   for (const key of Object.keys(generation.sampling.logitBias ?? {})) {
     if (Number(key) >= vocabSize) {
       throw invalidRequest(
@@ -131,8 +146,9 @@ function checkTokenIds(generation: GenerationOptions, vocabSize: number): void {
   }
 }
 
-function limitsOf(model: LoadedModel, facts: WorkerFacts | null): ContextLimits {
+function limitsOf({ model, param }: PreparedPrompt, facts: WorkerFacts | null): ContextLimits {
   return {
+    param,
     contextLength: facts?.contextLength ?? model.manifest.contextLength,
     maxPromptTokens: facts?.maxPromptTokens ?? null,
   };

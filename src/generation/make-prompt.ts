@@ -25,11 +25,20 @@ export async function makeChatPrompt(
   if (template === null) {
     throw invalidRequest(`The model '${request.model}' has no chat template.`, "model");
   }
-  const promptText = renderPrompt(request, template, now);
+  const promptText = renderPrompt(request, template, {
+    now,
+    hasShortCallIds: wantsShortCallIds(model),
+  });
   // The template has written the special tokens already.
   const inputIds = await encodeYielding(model.tokenizer, promptText, { addSpecialTokens: false });
   if (inputIds.length === 0) throw invalidRequest("The prompt is empty.", "messages");
-  return { model, promptText, inputIds, addedIds: 0 };
+  return { model, promptText, inputIds, addedIds: 0, param: "messages" };
+}
+
+/** Whether the model's templates refuse ids of calls that have not exactly nine characters, as Mistral's do. */
+function wantsShortCallIds({ manifest }: LoadedModel): boolean {
+  const templates = Object.values(manifest.chatTemplate?.templates ?? {});
+  return templates.some((source) => /id\s*\|\s*length\s*!=\s*9/.test(source));
 }
 
 /** gpt-oss models may come without a template file: their format is the same for all. */
@@ -56,6 +65,7 @@ export async function makeTextPrompt(
       promptText: tokenizer.decode(prompt, { skipSpecialTokens: false }),
       inputIds: Uint32Array.from(prompt),
       addedIds: 0,
+      param,
     };
   }
   const inputIds = await encodeYielding(tokenizer, prompt, { addSpecialTokens: true });
@@ -63,7 +73,7 @@ export async function makeTextPrompt(
   const bare = tokenizer.encode("", { addSpecialTokens: true });
   let addedIds = 0;
   while (addedIds < bare.length && bare[addedIds] === inputIds[addedIds]) addedIds += 1;
-  return { model, promptText: prompt, inputIds, addedIds };
+  return { model, promptText: prompt, inputIds, addedIds, param };
 }
 
 function checkIds(ids: readonly number[], vocabSize: number, param: string): void {

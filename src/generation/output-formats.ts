@@ -14,6 +14,7 @@ import {
   chainParsers,
   dropMarkers,
   joinReasoning,
+  limitCalls,
   mergeReasoning,
   preferText,
 } from "./compose-parsers.ts";
@@ -124,6 +125,7 @@ export interface ReaderOptions {
     | "templateKwargs"
     | "reasoningEffort"
     | "messages"
+    | "continueFinalMessage"
   >;
   readonly prompt: string;
   /** Calls come in the model's own format, or as a JSON array that the constraint asks for. */
@@ -156,22 +158,34 @@ export function createOutputReader(
   const markers = stages.flatMap((stage) => stage.markers);
   const special = findSpecial(model, markers);
   const hidden = options.showsSpecialTokens ? [] : [...special.keys()];
-  const wantsText =
-    formats.reasoning?.name === "nemotron_3" &&
-    request.templateKwargs["force_nonempty_content"] === true;
+  const finish = createFinish(formats, options);
   return {
-    createParser: () => {
-      const parser = dropMarkers(
-        stages.map((stage) => stage.create()).reduce(chainParsers),
-        hidden,
-      );
-      if (!request.separateReasoning) return mergeReasoning(parser);
-      const streamed = request.streamReasoning ? parser : joinReasoning(parser);
-      return wantsText ? preferText(streamed) : streamed;
-    },
+    createParser: () =>
+      finish(dropMarkers(stages.map((stage) => stage.create()).reduce(chainParsers), hidden)),
     parserTokenIds: new Set(special.values()),
     hasReasoning: separates,
     expectsReasoning,
+  };
+}
+
+/** What the request wants of the parsers' output. */
+function createFinish(
+  formats: OutputFormats,
+  { request }: ReaderOptions,
+): (parser: OutputParser) => OutputParser {
+  const wantsText =
+    formats.reasoning?.name === "nemotron_3" &&
+    request.templateKwargs["force_nonempty_content"] === true;
+  const { mode, allowed } = request.toolChoice;
+  const mayCall = request.tools.length > 0 && mode !== "none";
+  // Harmony reads calls whether there are tools or not.
+  const isLimited = allowed !== undefined || (formats.isHarmony && !mayCall);
+  const isAllowed = (name: string): boolean => mayCall && (allowed?.includes(name) ?? true);
+  return (parser) => {
+    const limited = isLimited ? limitCalls(parser, isAllowed) : parser;
+    if (!request.separateReasoning) return mergeReasoning(limited);
+    const streamed = request.streamReasoning ? limited : joinReasoning(limited);
+    return wantsText ? preferText(streamed) : streamed;
   };
 }
 
@@ -209,7 +223,19 @@ function listStages(
 
 function toContext(model: LoadedModel, { request, prompt }: ReaderOptions) {
   const { templateKwargs, reasoningEffort } = request;
-  return { prompt, template: templateSource(model), templateKwargs, reasoningEffort };
+  const last = request.continueFinalMessage ? request.messages.at(-1) : undefined;
+  return {
+    prompt,
+    template: templateSource(model),
+    templateKwargs,
+    reasoningEffort,
+    continuedText: last === undefined ? undefined : textOf(last),
+  };
+}
+
+function textOf({ content }: ChatRequest["messages"][number]): string {
+  if (content === null || typeof content === "string") return content ?? "";
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
 /** Markers that are special tokens of the vocabulary, with their ids. */

@@ -1,6 +1,8 @@
+import type { EdgeError } from "../core/api-error.ts";
 import type { Clock } from "../core/clock.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
 import type { WorkerFacts } from "../engine/engine-message.ts";
+import { toWorkerFailure } from "../engine/errors.ts";
 
 /** A worker that the operator configured. */
 export interface WorkerEntry {
@@ -29,46 +31,77 @@ export interface WorkerDirectory {
 
 /** How long a worker's facts are good; a refresh that fails keeps the old ones for as long again. */
 const FACTS_TTL_MS = 60_000;
+/** How long a request waits for another request's question; its answer never comes when that one was cut short. */
+const TAKE_OVER_AFTER_MS = 6_000;
 /** The platform lets six subrequests wait for headers at once; more would queue. */
 const MAX_PARALLEL = 6;
+
+export interface FailureOptions {
+  /** How long a worker that could not be asked is left alone, so that it does not slow every request. */
+  readonly retryAfterMs: number;
+  /** Told of each worker that cannot be asked, at most once in that time. */
+  readonly onFailure: (url: string, error: unknown) => void;
+}
 
 export function createWorkerDirectory(
   entries: readonly WorkerEntry[],
   clock: Clock,
+  failures: FailureOptions,
 ): WorkerDirectory {
-  const workers = entries.map((entry) => ({ entry, worker: createWorker(entry, clock) }));
+  const workers = entries.map((entry) => ({
+    entry,
+    worker: createWorker(entry, clock, failures),
+  }));
   return {
     workers: workers.map(({ worker }) => worker),
     async workersOf(model) {
+      const failures: EdgeError[] = [];
       const found = await mapBounded(workers, MAX_PARALLEL, async ({ entry, worker }) =>
-        (await serves(entry, worker, model)) ? worker : null,
+        (await serves(entry, worker, { model, failures })) ? worker : null,
       );
-      return found.filter((worker) => worker !== null);
+      const serving = found.filter((worker) => worker !== null);
+      // A gateway that refuses our credentials is not "no worker": it would look like an outage that passes.
+      const refusal = failures.find(({ error }) => error.kind === "engine-error");
+      if (serving.length === 0 && refusal !== undefined) throw refusal;
+      return serving;
     },
   };
 }
 
-async function serves(entry: WorkerEntry, worker: Worker, model: string): Promise<boolean> {
-  if (entry.model !== undefined) return entry.model === model;
+async function serves(
+  entry: WorkerEntry,
+  worker: Worker,
+  wanted: { readonly model: string; readonly failures: EdgeError[] },
+): Promise<boolean> {
+  if (entry.model !== undefined) return entry.model === wanted.model;
   try {
     const facts = await worker.facts();
-    return facts.servedModelName === model || facts.modelPath === model;
-  } catch {
-    // A worker that does not answer serves nothing now; it is asked again with the next request.
+    return facts.servedModelName === wanted.model || facts.modelPath === wanted.model;
+  } catch (thrown) {
+    // A worker that does not answer serves nothing now.
+    wanted.failures.push(toWorkerFailure(thrown).error);
     return false;
   }
 }
 
-function createWorker({ url, client }: WorkerEntry, clock: Clock): Worker {
+function createWorker(
+  { url, client }: WorkerEntry,
+  clock: Clock,
+  { retryAfterMs, onFailure }: FailureOptions,
+): Worker {
   let known: { readonly facts: WorkerFacts; readonly expiresAt: number } | null = null;
+  let failed: { readonly error: unknown; readonly until: number } | null = null;
   let asking: Promise<WorkerFacts> | null = null;
   let refusesStops = false;
   const ask = async (): Promise<WorkerFacts> => {
     try {
       const facts = await client.facts();
       known = { facts, expiresAt: clock.now() + FACTS_TTL_MS };
+      failed = null;
       return facts;
     } catch (error) {
+      onFailure(url, error);
+      failed = { error, until: clock.now() + retryAfterMs };
       if (known === null) throw error;
       known = { facts: known.facts, expiresAt: clock.now() + FACTS_TTL_MS };
       return known.facts;
@@ -76,18 +109,40 @@ function createWorker({ url, client }: WorkerEntry, clock: Clock): Worker {
       asking = null;
     }
   };
+  const current = async (): Promise<WorkerFacts> => {
+    if (known !== null && clock.now() < known.expiresAt) return known.facts;
+    if (failed !== null && known === null && clock.now() < failed.until) throw failed.error;
+    const waitedFor = (asking ??= ask());
+    const answer = await waitAtMost(waitedFor, TAKE_OVER_AFTER_MS);
+    if (answer !== undefined) return answer;
+    if (asking === waitedFor) asking = null;
+    return current();
+  };
   return {
     url,
     client,
     async facts() {
-      const isFresh = known !== null && clock.now() < known.expiresAt;
-      const facts = isFresh && known !== null ? known.facts : await (asking ??= ask());
+      const facts = await current();
       return refusesStops ? { ...facts, skipTokenizerInit: true } : facts;
     },
     noteRefusedStops() {
       refusesStops = true;
     },
   };
+}
+
+/** undefined: it took too long. */
+async function waitAtMost<Result>(
+  work: Promise<Result>,
+  limitMs: number,
+): Promise<Result | undefined> {
+  const { promise: timeUp, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), limitMs);
+  try {
+    return await Promise.race([work, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Maps with at most `limit` calls running at once; results in the order of the items. */

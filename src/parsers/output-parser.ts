@@ -72,6 +72,8 @@ export interface ReasoningContext {
   readonly template: string;
   readonly templateKwargs: Readonly<Record<string, unknown>>;
   readonly reasoningEffort: string | undefined;
+  /** The text of the final message that the reply goes on with; undefined: the reply is a turn of its own. */
+  readonly continuedText?: string | undefined;
 }
 
 /** One way of writing thoughts. Its parsers emit reasoning and text only, never tool calls. */

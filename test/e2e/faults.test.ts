@@ -326,7 +326,7 @@ describe("gateways", () => {
       const url = await listen(server);
       edge = await startStack({
         models: [],
-        vars: { GATEWAYS: JSON.stringify([{ url, model: QWEN }]) },
+        vars: { FAILED_WORKER_RETRY_MS: "1", GATEWAYS: JSON.stringify([{ url, model: QWEN }]) },
       });
     });
     afterAll(async () => {
@@ -368,3 +368,45 @@ async function closedPort(): Promise<number> {
   if (address === null || typeof address === "string") throw new Error("no port");
   return address.port;
 }
+
+describe("a worker that hangs beside a healthy one", () => {
+  let hanging: ReturnType<typeof createTcpServer>;
+  let edge: Stack;
+
+  beforeAll(async () => {
+    // Takes connections and never answers.
+    hanging = createTcpServer();
+    await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve));
+    const address = hanging.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    const healthy = [...stack.backends.values()].find(({ model }) => model === QWEN);
+    const gateways = [`http://127.0.0.1:${address.port}`, healthy?.gateway.url];
+    edge = await startStack({
+      models: [],
+      vars: {
+        GATEWAYS: JSON.stringify(gateways),
+        GATEWAY_TOKEN: "gateway-token-of-the-tests",
+        FAILED_WORKER_RETRY_MS: "60000",
+      },
+    });
+  });
+  afterAll(async () => {
+    await edge.close();
+    hanging.close();
+  });
+
+  it("costs the first request its time, and no other", async ({ expect }) => {
+    stack.engine(QWEN).setScenario({ rules: [{ reply: "ok" }] });
+    const body = { model: QWEN, messages: [{ role: "user", content: "hi" }] };
+    const first = await edge.post("/v1/chat/completions", body);
+    expect(first.status).toBe(200);
+    await first.text();
+    const startedAt = Date.now();
+    for (let turn = 0; turn < 3; turn++) {
+      const response = await edge.post("/v1/chat/completions", body);
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+  });
+});

@@ -6,13 +6,23 @@ import * as z from "zod";
 import { FAMILY_TOOLS } from "../support/family-rows.ts";
 import { foldChatStream, readSse } from "../support/sse.ts";
 import { API_KEY, startStack, type Stack } from "../support/stack.ts";
-import { GEMMA, GPT_OSS, LLAMA, QWEN, QWEN_CODER } from "../support/test-models.ts";
+import {
+  DEEPSEEK,
+  GEMMA,
+  GPT_OSS,
+  LLAMA,
+  MISTRAL,
+  QWEN,
+  QWEN_CODER,
+} from "../support/test-models.ts";
 
 let stack: Stack;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  stack = await startStack({ models: [QWEN, LLAMA, GPT_OSS, QWEN_CODER, GEMMA] });
+  stack = await startStack({
+    models: [QWEN, LLAMA, GPT_OSS, QWEN_CODER, GEMMA, DEEPSEEK, MISTRAL],
+  });
   openai = new OpenAI({ apiKey: API_KEY, baseURL: `${stack.url}/v1`, maxRetries: 0 });
 });
 afterAll(() => stack.close());
@@ -58,6 +68,62 @@ describe("the openai SDK", () => {
     });
     expect(await runner.finalContent()).toBe("\n\nIt is sunny, 21 degrees.");
     expect(asked).toEqual(["Paris"]);
+  });
+
+  const loops = [
+    { model: QWEN, output: `${CALL}\n${CALL.slice(CALL.indexOf("<tool_call>"))}` },
+    {
+      model: QWEN_CODER,
+      output:
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
+    },
+    {
+      model: LLAMA,
+      output:
+        '{"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "get_weather", "parameters": {"city": "Rome"}}',
+    },
+    {
+      model: DEEPSEEK,
+      output:
+        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    },
+    {
+      model: MISTRAL,
+      output:
+        '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_weather", "arguments": {"city": "Rome"}}]',
+    },
+    {
+      model: GPT_OSS,
+      output:
+        '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
+    },
+  ];
+
+  it.for(loops)("goes through a tool loop with $model", async ({ model, output }, { expect }) => {
+    const final = model === GPT_OSS ? "<|channel|>final<|message|>It is sunny." : "It is sunny.";
+    const eos = model === GPT_OSS ? { eos: false } : {};
+    stack.engine(model).setScenario({
+      rules: [{ when: "sunny, 21", reply: final }, { reply: { text: output, ...eos } }],
+    });
+    const history: OpenAI.ChatCompletionMessageParam[] = [...messages];
+    for (let turn = 0; turn < 2; turn++) {
+      const { choices } = await openai.chat.completions.create({
+        model,
+        messages: history,
+        tools: FAMILY_TOOLS,
+      });
+      const message = choices[0]?.message;
+      if (message === undefined) throw new Error("no message");
+      if (turn === 1) {
+        expect(message.content).toBe("It is sunny.");
+        return;
+      }
+      expect(choices[0]?.finish_reason).toBe("tool_calls");
+      history.push(message);
+      for (const call of message.tool_calls ?? []) {
+        history.push({ role: "tool", tool_call_id: call.id, content: "sunny, 21 degrees" });
+      }
+    }
   });
 
   it("parses structured output, constrained by its schema", async ({ expect }) => {
@@ -258,14 +324,61 @@ describe("tools", () => {
     expect(await count({ tools: FAMILY_TOOLS })).toBeGreaterThan(bare);
   });
 
-  it("end the choice before a second call when one is allowed", async ({ expect }) => {
+  it("are not called when none may be, whatever the model writes", async ({ expect }) => {
+    const text = '{"city": "Paris"}';
+    stack.engine(GPT_OSS).setScenario({
+      rules: [
+        {
+          reply: {
+            text: `<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>${text}<|call|>`,
+            eos: false,
+          },
+        },
+      ],
+    });
+    for (const more of [{ tools: FAMILY_TOOLS, tool_choice: "none" }, {}]) {
+      const body = { model: GPT_OSS, messages, ...more };
+      const response = await stack.post("/v1/chat/completions", body);
+      const { choices } = (await response.json()) as {
+        choices: { message: { content: string; tool_calls?: unknown }; finish_reason: string }[];
+      };
+      expect(choices[0]?.message.tool_calls).toBeUndefined();
+      expect(choices[0]?.message.content).toBe(`{"name": "get_weather", "arguments": ${text}}`);
+      expect(choices[0]?.finish_reason).toBe("stop");
+    }
+  });
+
+  it("that are not allowed come as text", async ({ expect }) => {
+    stack.engine(QWEN).setScenario({ rules: [{ reply: CALL }] });
+    const response = await stack.post("/v1/chat/completions", {
+      model: QWEN,
+      messages,
+      tools: FAMILY_TOOLS,
+      stream: true,
+      tool_choice: {
+        type: "allowed_tools",
+        allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "ping" } }] },
+      },
+    });
+    const choice = foldChatStream(await readSse(response)).get(0);
+    expect(choice?.calls).toEqual([]);
+    expect(choice?.content).toContain('{"name": "get_weather", "arguments": {"city": "Paris"}}');
+    expect(choice?.finishReasons).toEqual(["stop"]);
+  });
+
+  it("end the choice with the first call when one is allowed", async ({ expect }) => {
     const second = CALL.slice(CALL.indexOf("<tool_call>"));
-    stack.engine(QWEN).setScenario({ rules: [{ reply: `${CALL}\n${second}\n${second}` }] });
+    stack.engine(QWEN).reset();
+    stack
+      .engine(QWEN)
+      .setScenario({ rules: [{ reply: `${CALL}\n${second}\n${" word".repeat(300)}` }] });
     const body = { model: QWEN, messages, tools: FAMILY_TOOLS, parallel_tool_calls: false };
     const response = await stack.post("/v1/chat/completions", { ...body, stream: true });
     const choice = foldChatStream(await readSse(response)).get(0);
     expect(choice?.calls).toHaveLength(1);
+    expect(choice?.content).toBe("");
     expect(choice?.finishReasons).toEqual(["tool_calls"]);
+    expect(stack.engine(QWEN).stats().tokensGenerated).toBeLessThan(200);
   });
 
   it("cannot be required of a model whose calls nobody can read", async ({ expect }) => {

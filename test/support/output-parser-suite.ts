@@ -176,7 +176,13 @@ export function describeOutputParser<Row extends OutputRow>(options: SuiteOption
         const input = row.input.slice(0, length);
         const whole = runParser(create(row), [input]);
         // Folding checks the grammar of the events; a complete call's arguments must be JSON.
-        const { calls } = foldEvents(whole);
+        const { calls, content, reasoning } = foldEvents(whole);
+        // Where all of the input is content, so is every beginning, unless it looks like a call or a marker cut off.
+        if (row.content === row.input && calls.length === 0) {
+          const shown = reasoning + content;
+          expect(input.startsWith(shown), `${shown} of ${input}`).toBe(true);
+          expect(input.slice(shown.length)).toMatch(/^(?:[<\]][^\s]{0,30}[>\]|[])?\s*$/);
+        }
         for (const call of calls) if (call.isComplete) JSON.parse(call.arguments);
         expect(runParser(create(row), Array.from(input)), `cut off at ${length}`).toEqual(whole);
       }

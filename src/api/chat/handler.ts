@@ -14,6 +14,7 @@ import { toChatRequest } from "./to-chat-request.ts";
 /** POST /v1/chat/completions */
 export function createChatHandler(context: HandlerContext): Handler {
   return async (c) => {
+    const startedAt = context.clock.now();
     const scope = toRequestScope(c);
     const wire = parseWire(chatCompletionRequest, await readJson(c.req.raw, context.maxBodyBytes));
     const request = toChatRequest(wire);
@@ -38,6 +39,6 @@ export function createChatHandler(context: HandlerContext): Handler {
       includeUsage: wire.stream_options?.include_usage ?? false,
       continuousUsage: wire.stream_options?.continuous_usage_stats ?? false,
     });
-    return replyWithStream(generation, stream, context);
+    return replyWithStream(generation, stream, { ...context, startedAt });
   };
 }

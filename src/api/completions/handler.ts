@@ -14,6 +14,7 @@ import { toTextRequest } from "./to-text-request.ts";
 /** POST /v1/completions */
 export function createCompletionHandler(context: HandlerContext): Handler {
   return async (c) => {
+    const startedAt = context.clock.now();
     const scope = toRequestScope(c);
     const wire = parseWire(completionRequest, await readJson(c.req.raw, context.maxBodyBytes));
     const request = toTextRequest(wire);
@@ -38,6 +39,6 @@ export function createCompletionHandler(context: HandlerContext): Handler {
       includeUsage: wire.stream_options?.include_usage ?? false,
       continuousUsage: wire.stream_options?.continuous_usage_stats ?? false,
     });
-    return replyWithStream(generation, stream, context);
+    return replyWithStream(generation, stream, { ...context, startedAt });
   };
 }

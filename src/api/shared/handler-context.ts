@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import { ERROR_TRAITS } from "../../core/error-table.ts";
 import type { IdSource } from "../../core/ids.ts";
 import type { Logger } from "../../core/logger.ts";
 import { describeError } from "../../core/logger.ts";
@@ -39,7 +40,8 @@ export function superviseGeneration(
   const record = async (): Promise<void> => {
     const outcome = await generation.finished;
     const { usage } = outcome;
-    context.log[outcome.status === "error" ? "error" : "info"]("generation", {
+    const level = outcome.errorKind === null ? "info" : ERROR_TRAITS[outcome.errorKind].logLevel;
+    context.log[level]("generation", {
       requestId: request.requestId,
       model: request.model,
       status: outcome.status,

@@ -85,7 +85,7 @@ const DESCRIPTIONS: { readonly [Kind in ApiError["kind"]]: (error: Of<Kind>) => 
     type: INVALID,
     code: "context_length_exceeded",
     message: describeContextLength(error),
-    param: "messages",
+    param: error.param,
   }),
   "request-too-large": ({ limitBytes }) => ({
     type: INVALID,
@@ -140,7 +140,7 @@ function describe<Kind extends ApiError["kind"]>(error: Of<Kind>): Description {
 function describeContextLength(error: Of<"context-length-exceeded">): string {
   const { limit, promptTokens, maxTokens } = error;
   return maxTokens === undefined
-    ? `This model takes at most ${limit} tokens, but the prompt alone has ${promptTokens}. Shorten the messages.`
+    ? `This model takes at most ${limit} tokens, but the prompt alone has ${promptTokens}. Shorten it.`
     : `This model's context holds ${limit} tokens, but the request needs ${promptTokens + maxTokens} ` +
-        `(${promptTokens} of the prompt, ${maxTokens} for the completion). Shorten the messages or lower max_tokens.`;
+        `(${promptTokens} of the prompt, ${maxTokens} for the completion). Shorten the prompt or lower max_tokens.`;
 }

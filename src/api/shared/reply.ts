@@ -18,9 +18,12 @@ export interface OpenAiStream {
 export async function replyWithStream(
   generation: Generation,
   stream: OpenAiStream,
-  context: HandlerContext,
+  context: HandlerContext & { readonly startedAt?: number },
 ): Promise<Response> {
-  const { first, isLate } = await openGeneration(generation, context.headersHoldMs);
+  // What the preparation took is part of the wait.
+  const now = context.clock.now();
+  const holdMs = context.headersHoldMs - (now - (context.startedAt ?? now));
+  const { first, isLate } = await openGeneration(generation, Math.max(0, holdMs));
   return toSseResponse({
     first,
     steps: generation.events,

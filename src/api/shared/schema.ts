@@ -33,9 +33,14 @@ function deepest(issues: readonly z.core.$ZodIssue[]): Issue {
     const candidate = { ...inner, path: [...first.path, ...inner.path] };
     if (best === null || candidate.path.length > best.path.length) best = candidate;
   }
-  // No shape fits further than its own type: then naming one of them would mislead.
-  return best === null || best.path.length === first.path.length ? first : best;
+  if (best !== null && best.path.length > first.path.length) return best;
+  // The value has the type of one shape, and breaks a rule of it; else naming one of the shapes would mislead.
+  const broken = first.errors.flat().find(({ code, path }) => path.length === 0 && RULES.has(code));
+  return broken === undefined ? first : { ...broken, path: first.path };
 }
+
+/** Issues of values that have the right type. */
+const RULES: ReadonlySet<string | undefined> = new Set(["too_big", "too_small", "custom"]);
 
 function describeIssue(issue: Issue, param: string): string {
   const subject = param === "" ? "The body" : `'${param}'`;

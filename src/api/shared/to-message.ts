@@ -14,7 +14,7 @@ export function toMessage(wire: WireMessage): Message {
       return {
         ...common,
         ...dropUnset({
-          toolCalls: wire.tool_calls?.map(toToolCall),
+          toolCalls: toToolCalls(wire.tool_calls),
           reasoning: wire.reasoning_content ?? wire.reasoning,
         }),
       };
@@ -48,9 +48,14 @@ function toContentPart(part: WirePart): ContentPart {
   }
 }
 
-function toToolCall(
-  call: NonNullable<Extract<WireMessage, { role: "assistant" }>["tool_calls"]>[number],
-): ToolCall {
+type WireCalls = Extract<WireMessage, { role: "assistant" }>["tool_calls"];
+
+/** An empty list says the same as none; templates would take it for calls. */
+function toToolCalls(wire: WireCalls): readonly ToolCall[] | undefined {
+  return wire == null || wire.length === 0 ? undefined : wire.map(toToolCall);
+}
+
+function toToolCall(call: NonNullable<WireCalls>[number]): ToolCall {
   const { name, arguments: args } = call.function;
   return {
     id: call.id ?? "",

@@ -5,6 +5,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from "../../core/chat-request.ts";
+import { checkEbnf, checkRegex, checkTag } from "./check-grammar.ts";
 import { MAX_SCHEMA_CHARS, checkSchema } from "./json-schema.ts";
 import { mergeDefs } from "./merge-defs.ts";
 import { isRecord } from "./schema-walk.ts";
@@ -118,6 +119,8 @@ function readGrammar(type: "regex" | "ebnf", text: string | undefined): Asked | 
   if (text.length > MAX_SCHEMA_CHARS) {
     throw invalidRequest(`'${type}' must have at most ${MAX_SCHEMA_CHARS} characters.`, type);
   }
+  if (type === "regex") checkRegex(text, type);
+  else checkEbnf(text, type);
   return { field: type, constraint: { type, text } };
 }
 
@@ -153,6 +156,7 @@ function fromTag(field: string, value: unknown): Asked {
       field,
     );
   }
+  checkTag(value, field);
   const text = JSON.stringify({ type: "structural_tag", ...value });
   if (text.length > MAX_SCHEMA_CHARS) {
     throw invalidRequest(`'${field}' must have at most ${MAX_SCHEMA_CHARS} characters.`, field);

@@ -88,7 +88,7 @@ class HarmonyParser implements OutputParser {
         if (this.#state.isFirst || rest.trim() !== "") this.#emitText(rest);
         break;
       case "header":
-        this.#emitText(textOfBrokenHeader(rest.slice(0, heldFrom(rest, HARMONY_MARKERS))));
+        this.#endInHeader(rest.slice(0, heldFrom(rest, HARMONY_MARKERS)));
         break;
       case "message":
       case "call":
@@ -97,6 +97,13 @@ class HarmonyParser implements OutputParser {
         this.#closeMessage({ mayBeEmpty: false });
     }
     return this.#takeEvents();
+  }
+
+  /** The output ends in a header: a call whose name is certain has begun; else nothing was said. */
+  #endInHeader(header: string): void {
+    const isNamed = /\bto=[^\s<]+(?:\s|<\|)/.test(header);
+    const destination = readHeader(header, this.#declared);
+    if (isNamed && destination.kind === "call") this.#open(destination);
   }
 
   /** Decides what it can; false when it needs more text. */

@@ -34,7 +34,8 @@ const TURN_TOKEN = new RegExp(
 const FIRST_WINDOW = 1_024;
 
 /**
- * Does a reply to this prompt start inside a thought? Decided by the first of these that says something:
+ * Does a reply to this prompt start inside a thought? One that continues a given text does when that text begins with a
+ * thought that it leaves open. Else the first of these decides that says something:
  *
  * 1. The last marker of the prompt, if it belongs to the turn that is open at the prompt's end: only white space follows
  *    it, or the text of a continued final message, in which no turn token stands; an opening marker before such text
@@ -45,7 +46,8 @@ const FIRST_WINDOW = 1_024;
  * 5. The format's default.
  */
 function startsInReasoning(rule: StartRule, context: ReasoningContext): boolean {
-  const { prompt } = context;
+  const { prompt, continuedText } = context;
+  if (continuedText !== undefined) return endsInThought(continuedText, rule);
   const byPrompt = readOpenTurn(prompt, rule);
   if (byPrompt !== undefined) return byPrompt;
   if (continuesText(prompt)) return false;
@@ -61,7 +63,8 @@ function startsInReasoning(rule: StartRule, context: ReasoningContext): boolean 
  * leaves the marker to the model says that it thinks.
  */
 function expectsReasoning(rule: StartRule, context: ReasoningContext): boolean {
-  const { prompt } = context;
+  const { prompt, continuedText } = context;
+  if (continuedText !== undefined) return endsInThought(continuedText, rule);
   const byPrompt = readOpenTurn(prompt, rule);
   if (byPrompt !== undefined) return byPrompt;
   if (continuesText(prompt)) return false;
@@ -76,6 +79,12 @@ export function createStart(
     startsInReasoning: (context) => startsInReasoning(rule, context),
     expectsReasoning: (context) => expectsReasoning(rule, context),
   };
+}
+
+/** A continued text is in its thought when it begins with one that it does not close. */
+function endsInThought(text: string, { opens, closes }: StartRule): boolean {
+  const start = text.trimStart();
+  return opens.some((marker) => start.startsWith(marker)) && lastOf(text, closes).start < 0;
 }
 
 /** True: a thought is open at the prompt's end; false: it was closed there; undefined: no marker tells. */

@@ -11,8 +11,8 @@ const CALL_END = "<|tool_call_end|>";
 const ARGUMENTS_START = "<|tool_call_argument_begin|>";
 
 /**
- * Kimi K2: the id of a call, which has the name in it, and the arguments. The model is given its own ids back in the next
- * turn, so they are passed on as written. An id without an index gets the next one of the conversation.
+ * Kimi K2: the id of a call, which has the name in it, and the arguments. The index is counted over the conversation, as
+ * the model was trained to see it; what it writes itself often begins anew with each turn.
  */
 export const KIMI_K2: ToolFormat = {
   name: "kimi_k2",
@@ -37,9 +37,8 @@ function* readCall(cursor: OutputCursor, options: ToolParserOptions): Reading<Ca
   const parts = /^(?:functions\.)?(?<name>.+?)(?<index>:\d+)?$/s.exec(id)?.groups;
   const name = toToolName(parts?.["name"] ?? "");
   if (name === undefined) return "broken";
-  const isIndexed = parts?.["index"] !== undefined;
   const index = options.earlierCalls + cursor.calls;
-  const draft = new CallDraft(cursor, name, isIndexed ? id : `functions.${name}:${index}`);
+  const draft = new CallDraft(cursor, name, `functions.${name}:${index}`);
   return yield* readTaggedArguments(cursor, draft, CALL_END);
 }
 

@@ -1,6 +1,12 @@
 import type { ChatTemplate, TemplateContentPart, TemplateMessage } from "./chat-template.ts";
 import { PyFloat } from "./jinja/values.ts";
 
+export interface PrepareOptions {
+  readonly hasTools: boolean;
+  /** Leave the arguments of calls as the text they are. */
+  readonly keepsArgumentText?: boolean;
+}
+
 /**
  * Messages as a template reads them: a missing content is null, parts are joined for templates that take strings, the
  * arguments of tool calls are objects where they parse as one, and a tool's result names its function where an earlier
@@ -9,12 +15,12 @@ import { PyFloat } from "./jinja/values.ts";
 export function prepareMessages(
   messages: readonly TemplateMessage[],
   template: Pick<ChatTemplate, "contentFormat">,
-  options: { readonly hasTools: boolean } = { hasTools: false },
+  options: PrepareOptions = { hasTools: false },
 ): readonly TemplateMessage[] {
   const format = template.contentFormat(options);
   const namesByCallId = new Map<string, string>();
   return messages.map((message) => {
-    const calls = toolCalls(message);
+    const calls = toolCalls(message, options.keepsArgumentText ?? false);
     for (const call of calls ?? []) {
       if (call.id !== undefined && call.name !== undefined) namesByCallId.set(call.id, call.name);
     }
@@ -54,12 +60,15 @@ interface PreparedCall {
   readonly wire: unknown;
 }
 
-function toolCalls(message: TemplateMessage): readonly PreparedCall[] | undefined {
+function toolCalls(
+  message: TemplateMessage,
+  keepsText: boolean,
+): readonly PreparedCall[] | undefined {
   const calls = message["tool_calls"];
-  return Array.isArray(calls) ? calls.map(prepareCall) : undefined;
+  return Array.isArray(calls) ? calls.map((call) => prepareCall(call, keepsText)) : undefined;
 }
 
-function prepareCall(call: unknown): PreparedCall {
+function prepareCall(call: unknown, keepsText: boolean): PreparedCall {
   if (!isRecord(call)) return { id: undefined, name: undefined, wire: call };
   const called = call["function"];
   const id = asString(call["id"]);
@@ -67,7 +76,13 @@ function prepareCall(call: unknown): PreparedCall {
   return {
     id,
     name: asString(called["name"]),
-    wire: { ...call, function: { ...called, arguments: parseArguments(called["arguments"]) } },
+    wire: {
+      ...call,
+      function: {
+        ...called,
+        arguments: keepsText ? called["arguments"] : parseArguments(called["arguments"]),
+      },
+    },
   };
 }
 

@@ -5,6 +5,8 @@ import { describe, it } from "vitest";
 import { chatCompletionRequest } from "../../../src/api/chat/schema.ts";
 import { completionRequest } from "../../../src/api/completions/schema.ts";
 import { embeddingRequest } from "../../../src/api/embeddings/schema.ts";
+import { countTokensRequest, messagesRequest } from "../../../src/api/messages/schema.ts";
+import { responseRequest } from "../../../src/api/responses/schema.ts";
 import { detokenizeRequest, tokenizeRequest } from "../../../src/api/tokenize/schema.ts";
 
 const text = readFileSync(new URL("../../../docs/compatibility.md", import.meta.url), "utf8");
@@ -20,7 +22,10 @@ function readTable(name: string): Map<string, string> {
 const surfaces = [
   { name: "chat", schema: chatCompletionRequest },
   { name: "completions", schema: completionRequest },
+  { name: "responses", schema: responseRequest },
   { name: "embeddings", schema: embeddingRequest },
+  { name: "messages", schema: messagesRequest },
+  { name: "messages", schema: countTokensRequest },
   { name: "tokenize", schema: tokenizeRequest },
   { name: "detokenize", schema: detokenizeRequest },
 ];

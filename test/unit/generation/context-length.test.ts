@@ -50,13 +50,17 @@ describe("fitting into the context", () => {
       prompt: 10,
       max: 7,
       context: 100,
-      maxPrompt: 10,
+      maxPrompt: 11,
       fits: 7,
     },
   ];
   it.for(rows)("$name", ({ prompt, max, context, maxPrompt, fits }, { expect }) => {
     expect(
-      fitIntoContext(prompt, max, { contextLength: context, maxPromptTokens: maxPrompt }),
+      fitIntoContext(prompt, max, {
+        contextLength: context,
+        maxPromptTokens: maxPrompt,
+        param: "messages",
+      }),
     ).toBe(fits);
   });
 
@@ -79,16 +83,20 @@ describe("fitting into the context", () => {
     },
     {
       name: "a prompt over the worker's limit",
-      prompt: 51,
+      prompt: 50,
       max: 1,
       context: 100,
       maxPrompt: 50,
-      error: { limit: 50, promptTokens: 51 },
+      error: { limit: 49, promptTokens: 50 },
     },
   ];
   it.for(refused)("refuses $name", ({ prompt, max, context, maxPrompt, error }, { expect }) => {
     const fit = () =>
-      fitIntoContext(prompt, max, { contextLength: context, maxPromptTokens: maxPrompt });
+      fitIntoContext(prompt, max, {
+        contextLength: context,
+        maxPromptTokens: maxPrompt,
+        param: "messages",
+      });
     expect(fit).toThrow(EdgeError);
     try {
       fit();

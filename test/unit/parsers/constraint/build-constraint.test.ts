@@ -317,7 +317,7 @@ describe("a request that cannot be met is refused, with the field's name", () =>
     },
     {
       name: "a grammar and a schema",
-      options: { ebnf: "a", jsonSchema: "{}" },
+      options: { ebnf: 'root ::= "a"', jsonSchema: "{}" },
       param: "json_schema",
     },
     {

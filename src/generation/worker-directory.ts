@@ -55,13 +55,13 @@ export function createWorkerDirectory(
   return {
     workers: workers.map(({ worker }) => worker),
     async workersOf(model) {
-      const failures: EdgeError[] = [];
+      const errors: EdgeError[] = [];
       const found = await mapBounded(workers, MAX_PARALLEL, async ({ entry, worker }) =>
-        (await serves(entry, worker, { model, failures })) ? worker : null,
+        (await serves(entry, worker, { model, errors })) ? worker : null,
       );
       const serving = found.filter((worker) => worker !== null);
       // A gateway that refuses our credentials is not "no worker": it would look like an outage that passes.
-      const refusal = failures.find(({ error }) => error.kind === "engine-error");
+      const refusal = errors.find(({ error }) => error.kind === "engine-error");
       if (serving.length === 0 && refusal !== undefined) throw refusal;
       return serving;
     },
@@ -71,7 +71,7 @@ export function createWorkerDirectory(
 async function serves(
   entry: WorkerEntry,
   worker: Worker,
-  wanted: { readonly model: string; readonly failures: EdgeError[] },
+  wanted: { readonly model: string; readonly errors: EdgeError[] },
 ): Promise<boolean> {
   if (entry.model !== undefined) return entry.model === wanted.model;
   try {
@@ -79,7 +79,7 @@ async function serves(
     return facts.servedModelName === wanted.model || facts.modelPath === wanted.model;
   } catch (thrown) {
     // A worker that does not answer serves nothing now.
-    wanted.failures.push(toWorkerFailure(thrown).error);
+    wanted.errors.push(toWorkerFailure(thrown).error);
     return false;
   }
 }

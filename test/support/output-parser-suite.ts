@@ -177,11 +177,11 @@ export function describeOutputParser<Row extends OutputRow>(options: SuiteOption
         const whole = runParser(create(row), [input]);
         // Folding checks the grammar of the events; a complete call's arguments must be JSON.
         const { calls, content, reasoning } = foldEvents(whole);
-        // Where all of the input is content, so is every beginning, unless it looks like a call or a marker cut off.
+        // Where all of the input is content, so is every beginning, but for what may be a marker that was cut off.
         if (row.content === row.input && calls.length === 0) {
           const shown = reasoning + content;
-          expect(input.startsWith(shown), `${shown} of ${input}`).toBe(true);
-          expect(input.slice(shown.length)).toMatch(/^(?:[<\]][^\s]{0,30}[>\]|[])?\s*$/);
+          expect(input).toContain(shown);
+          expect(input.replace(shown, "")).toMatch(/^\s*(?:[<\]].*)?$/s);
         }
         for (const call of calls) if (call.isComplete) JSON.parse(call.arguments);
         expect(runParser(create(row), Array.from(input)), `cut off at ${length}`).toEqual(whole);

@@ -52,6 +52,17 @@ export class Subject {
     return { firstMs, againMs, megabytes: await this.#weigh(name, isOurs ? 6 : 1) };
   }
 
+  /** What the first load takes, in a process of its own. */
+  static async measureFirstLoad(kind: Kind, setting: Setting, model: string): Promise<number> {
+    const subject = await Subject.start(kind, setting);
+    try {
+      await subject.call("/file", { name: `${model}.${kind}` });
+      return await subject.#cpuMs("/load", { kind });
+    } finally {
+      await subject.close();
+    }
+  }
+
   /** Growth of the resident memory with each further tokenizer and its file. */
   async #weigh(name: string, count: number): Promise<number> {
     await this.call("/keep", { name, kind: this.kind });

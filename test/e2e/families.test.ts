@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { FAMILY_ROWS, FAMILY_TOOLS, type FamilyRow } from "../support/family-rows.ts";
 import { foldChatStream, readSse, type FoldedChoice } from "../support/sse.ts";
 import { startStack, type Stack } from "../support/stack.ts";
+import { DEEPSEEK, GPT_OSS, LLAMA, MISTRAL, QWEN, QWEN_CODER } from "../support/test-models.ts";
 
 let stack: Stack;
 
@@ -120,4 +121,100 @@ describe("what a model of each family writes", () => {
       expect(bufferedParts(await askBuffered(row)), JSON.stringify(chunks)).toEqual(expected(row));
     }
   });
+});
+
+/** How each family writes a text and one call. */
+const WRITERS: readonly {
+  readonly model: string;
+  readonly write: (text: string, city: string) => string;
+  readonly content: (text: string) => string;
+  readonly reasoning: (text: string) => string;
+}[] = [
+  {
+    model: QWEN,
+    write: (text, city) =>
+      `<think>\n${text}\n</think>\n\n${text}<tool_call>\n{"name": "get_weather", "arguments": ${JSON.stringify({ city })}}\n</tool_call>`,
+    content: (text) => `\n\n${text}`,
+    reasoning: (text) => `\n${text}\n`,
+  },
+  {
+    model: QWEN_CODER,
+    write: (text, city) =>
+      `${text}<tool_call>\n<function=get_weather>\n<parameter=city>\n${city}\n</parameter>\n</function>\n</tool_call>`,
+    content: (text) => text,
+    reasoning: () => "",
+  },
+  {
+    model: LLAMA,
+    write: (_text, city) =>
+      `<|python_tag|>{"name": "get_weather", "parameters": ${JSON.stringify({ city })}}`,
+    content: () => "",
+    reasoning: () => "",
+  },
+  {
+    model: DEEPSEEK,
+    write: (text, city) =>
+      `${text}<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>${JSON.stringify({ city })}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`,
+    content: (text) => text,
+    reasoning: () => "",
+  },
+  {
+    model: MISTRAL,
+    write: (_text, city) =>
+      `[TOOL_CALLS][{"name": "get_weather", "arguments": ${JSON.stringify({ city })}}]`,
+    content: () => "",
+    reasoning: () => "",
+  },
+  {
+    model: GPT_OSS,
+    write: (text, city) =>
+      `<|channel|>analysis<|message|>${text}<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>${JSON.stringify({ city })}<|call|>`,
+    content: () => "",
+    reasoning: (text) => text,
+  },
+];
+
+/** Characters that stay as they are in every normal form, quotes and escapes among them. */
+const character = fc.constantFrom(
+  ..."aZ09 ßЖé東京語, 한글".split(""),
+  "🌍",
+  "👨‍👩‍👧",
+  "\n",
+  '"',
+  "\\",
+  "'",
+  "{",
+  "}",
+  "[",
+  "]",
+);
+const anyText = fc.array(character, { maxLength: 24 }).map((parts) => `x${parts.join("")}y`);
+
+describe("whatever a model writes", () => {
+  it.for(WRITERS)(
+    "is read the same for every text and every cut, $model",
+    async ({ model, write, content, reasoning }, { expect }) => {
+      await fc.assert(
+        fc.asyncProperty(
+          anyText,
+          anyText,
+          fc.integer({ min: 1, max: 1_000_000 }),
+          async (text, city, seed) => {
+            const row: FamilyRow = {
+              name: model,
+              model,
+              output: write(text, city),
+              content: content(text),
+              reasoning: reasoning(text),
+              calls: [{ name: "get_weather", arguments: { city } }],
+            };
+            setOutput(row, { random: { seed, max: 1 + (seed % 7) } });
+            expect(streamedParts(await askStreamed(row))).toEqual(expected(row));
+            expect(bufferedParts(await askBuffered(row))).toEqual(expected(row));
+          },
+        ),
+        { seed: 2_026, numRuns: 8 },
+      );
+    },
+  );
 });

@@ -1,5 +1,7 @@
 import * as z from "zod";
 
+import type { ModelSettings } from "./core/model-settings.ts";
+
 /** What the operator decides; see docs/configuration.md. */
 export interface Config {
   readonly gateways: readonly GatewayConfig[];
@@ -18,15 +20,6 @@ export interface Config {
   /** How long a worker that could not be asked is left alone. */
   readonly failedWorkerRetryMs: number;
   readonly modelSettings: ReadonlyMap<string, ModelSettings>;
-}
-
-/** What the operator decides for one model. */
-export interface ModelSettings {
-  /** A parser's name, or "none"; absent: what the worker says, then what the model's files show. */
-  readonly toolCallParser?: string;
-  readonly reasoningParser?: string;
-  /** Show tools in the prompt even when `tool_choice` is none. */
-  readonly keepsToolsWithoutChoice?: boolean;
 }
 
 export interface GatewayConfig {

@@ -41,7 +41,7 @@ def pack(words: list[int]) -> str:
 
 
 class Random:
-    """xorshift32, the same in test/unit/prompt/tokenizer/oracle.ts."""
+    """xorshift32, the same in test/support/random.ts."""
 
     def __init__(self, seed: int):
         self.state = ((seed * 2654435761) & 0xFFFFFFFF) or 1

@@ -48,6 +48,12 @@ export interface OutputFormat {
   readonly structuralTag?: string;
 }
 
+/** What the engine lets the model write, in one of the forms that it takes. */
+export interface OutputConstraint {
+  readonly type: "regex" | "json-schema" | "ebnf" | "structural-tag";
+  readonly text: string;
+}
+
 export type ResponseFormat =
   | { readonly type: "text" }
   | { readonly type: "json-object" }

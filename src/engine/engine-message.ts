@@ -1,3 +1,5 @@
+import type { OutputConstraint } from "../core/chat-request.ts";
+
 /** What an engine says while it generates, one gRPC message each. */
 export type EngineMessage = EngineChunk | EngineComplete;
 
@@ -61,12 +63,6 @@ export interface EngineEmbedding {
   readonly promptTokens: number;
 }
 
-/** What the engine lets the model write. */
-export interface EngineConstraint {
-  readonly type: "regex" | "json-schema" | "ebnf" | "structural-tag";
-  readonly text: string;
-}
-
 export interface EngineSampling {
   readonly temperature: number;
   readonly topP: number;
@@ -89,7 +85,7 @@ export interface EngineSampling {
   readonly logitBias: Readonly<Record<string, number>>;
   readonly customParams?: Readonly<Record<string, unknown>>;
   readonly loraId?: string;
-  readonly constraint?: EngineConstraint;
+  readonly constraint?: OutputConstraint;
 }
 
 /** What a worker says about itself; read once and refreshed. */

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 
+import type { OutputConstraint } from "../core/chat-request.ts";
 import type {
   EngineChunk,
-  EngineConstraint,
   EngineGenerateRequest,
   EngineLogprob,
   EngineMessage,
@@ -64,7 +64,7 @@ function toSamplingParams(sampling: EngineSampling) {
   });
 }
 
-function toConstraint({ type, text }: EngineConstraint): SamplingParams["constraint"] {
+function toConstraint({ type, text }: OutputConstraint): SamplingParams["constraint"] {
   switch (type) {
     case "regex":
       return { case: "regex", value: text };

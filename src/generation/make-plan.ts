@@ -1,7 +1,7 @@
 import { EdgeError, invalidRequest } from "../core/api-error.ts";
-import type { GenerationOptions } from "../core/chat-request.ts";
+import type { GenerationOptions, OutputConstraint } from "../core/chat-request.ts";
 import type { IdSource } from "../core/ids.ts";
-import type { EngineConstraint, WorkerFacts } from "../engine/engine-message.ts";
+import type { WorkerFacts } from "../engine/engine-message.ts";
 import type { LoadedModel } from "../prompt/load-model.ts";
 import { fitIntoContext, type ContextLimits } from "./context-length.ts";
 import type { Deadlines } from "./engine-attempt.ts";
@@ -28,7 +28,7 @@ export interface PlanOptions {
   /** What the first worker that answers says; null when none can be asked now. */
   readonly facts: WorkerFacts | null;
   readonly reader: OutputReader;
-  readonly constraint: EngineConstraint | undefined;
+  readonly constraint: OutputConstraint | undefined;
   readonly oneCall: boolean;
   /** Log probabilities of the prompt's tokens as well. */
   readonly promptLogprobs: boolean;

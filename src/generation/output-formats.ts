@@ -1,5 +1,6 @@
 import { EdgeError, invalidRequest } from "../core/api-error.ts";
 import type { ChatRequest } from "../core/chat-request.ts";
+import type { ModelSettings } from "../core/model-settings.ts";
 import type { WorkerFacts } from "../engine/engine-message.ts";
 import { HARMONY_MARKERS, isHarmonyModel } from "../parsers/harmony/harmony-model.ts";
 import { createHarmonyParser } from "../parsers/harmony/harmony-parser.ts";
@@ -18,15 +19,6 @@ import {
   mergeReasoning,
   preferText,
 } from "./compose-parsers.ts";
-
-/** What the operator decided for a model. */
-export interface ModelSettings {
-  /** Name of a parser, "none", or absent: the worker's, then detection. */
-  readonly toolCallParser?: string;
-  readonly reasoningParser?: string;
-  /** Show tools in the prompt even when `tool_choice` is none. */
-  readonly keepsToolsWithoutChoice?: boolean;
-}
 
 /** How a model writes what is not plain text. */
 export interface OutputFormats {

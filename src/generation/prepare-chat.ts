@@ -1,6 +1,7 @@
 import { invalidRequest } from "../core/api-error.ts";
 import type { ChatRequest } from "../core/chat-request.ts";
 import type { IdSource } from "../core/ids.ts";
+import type { ModelSettings } from "../core/model-settings.ts";
 import type { WorkerFacts } from "../engine/engine-message.ts";
 import { buildConstraint } from "../parsers/constraint/build-constraint.ts";
 import { HARMONY_STOP_TOKENS } from "../parsers/harmony/harmony-model.ts";
@@ -10,12 +11,7 @@ import type { Deadlines } from "./engine-attempt.ts";
 import type { GenerationPlan } from "./generate.ts";
 import { firstFacts, makePlan, requireWorkers } from "./make-plan.ts";
 import { makeChatPrompt } from "./make-prompt.ts";
-import {
-  chooseFormats,
-  createOutputReader,
-  requireToolFormat,
-  type ModelSettings,
-} from "./output-formats.ts";
+import { chooseFormats, createOutputReader, requireToolFormat } from "./output-formats.ts";
 import type { WorkerDirectory } from "./worker-directory.ts";
 
 export interface PrepareContext {

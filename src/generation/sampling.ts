@@ -1,5 +1,5 @@
-import type { GenerationOptions } from "../core/chat-request.ts";
-import type { EngineConstraint, EngineSampling } from "../engine/engine-message.ts";
+import type { GenerationOptions, OutputConstraint } from "../core/chat-request.ts";
+import type { EngineSampling } from "../engine/engine-message.ts";
 
 /** The name that model cards use for each parameter, and what it is when neither client nor model says otherwise. */
 const PARAMETERS = {
@@ -19,7 +19,7 @@ export interface SamplingContext {
   readonly maxNewTokens?: number;
   /** Whether the worker takes stop strings. */
   readonly acceptsStopStrings: boolean;
-  readonly constraint?: EngineConstraint;
+  readonly constraint?: OutputConstraint;
 }
 
 /** Completes the client's options to what the engine is sent: client, then model, then neutral value. */

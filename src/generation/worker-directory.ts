@@ -1,5 +1,6 @@
 import type { EdgeError } from "../core/api-error.ts";
 import type { Clock } from "../core/clock.ts";
+import { createSharedSlot, type SharedSlot } from "../core/shared-slot.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
 import type { WorkerFacts } from "../engine/engine-message.ts";
 import { toWorkerFailure } from "../engine/errors.ts";
@@ -91,7 +92,7 @@ function createWorker(
 ): Worker {
   let known: { readonly facts: WorkerFacts; readonly expiresAt: number } | null = null;
   let failed: { readonly error: unknown; readonly until: number } | null = null;
-  let asking: Promise<WorkerFacts> | null = null;
+  let asking: SharedSlot<WorkerFacts> | null = null;
   let refusesStops = false;
   const ask = async (): Promise<WorkerFacts> => {
     try {
@@ -105,18 +106,17 @@ function createWorker(
       if (known === null) throw error;
       known = { facts: known.facts, expiresAt: clock.now() + FACTS_TTL_MS };
       return known.facts;
-    } finally {
-      asking = null;
     }
   };
   const current = async (): Promise<WorkerFacts> => {
     if (known !== null && clock.now() < known.expiresAt) return known.facts;
     if (failed !== null && known === null && clock.now() < failed.until) throw failed.error;
-    const waitedFor = (asking ??= ask());
-    const answer = await waitAtMost(waitedFor, TAKE_OVER_AFTER_MS);
-    if (answer !== undefined) return answer;
-    if (asking === waitedFor) asking = null;
-    return current();
+    const question = (asking ??= createSharedSlot(ask, TAKE_OVER_AFTER_MS));
+    try {
+      return await question.get();
+    } finally {
+      if (asking === question) asking = null;
+    }
   };
   return {
     url,
@@ -129,20 +129,6 @@ function createWorker(
       refusesStops = true;
     },
   };
-}
-
-/** undefined: it took too long. */
-async function waitAtMost<Result>(
-  work: Promise<Result>,
-  limitMs: number,
-): Promise<Result | undefined> {
-  const { promise: timeUp, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), limitMs);
-  try {
-    return await Promise.race([work, timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Maps with at most `limit` calls running at once; results in the order of the items. */

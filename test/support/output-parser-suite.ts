@@ -1,6 +1,7 @@
 import { describe, it } from "vitest";
 
 import type { OutputEvent, OutputParser } from "../../src/parsers/output-parser.ts";
+import { createRandom } from "./random.ts";
 
 /** What a whole output means. */
 export interface OutputRow {
@@ -194,17 +195,6 @@ export function describeOutputParser<Row extends OutputRow>(options: SuiteOption
 const RUNS = 1_000;
 const FEW_RUNS = 20;
 const MANY_CHARACTERS = 5_000;
-
-/** xorshift32: whole numbers below a limit, the same for the same seed. */
-function createRandom(seed: number): (limit: number) => number {
-  let state = Math.imul(seed, 2_654_435_761) >>> 0 || 1;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state = (state ^ (state << 5)) >>> 0;
-    return state % limit;
-  };
-}
 
 /** Up to twelve cuts, or, now and then, pieces of a few characters throughout. */
 function chooseCuts(random: (limit: number) => number, length: number): number[] {

@@ -1,7 +1,8 @@
 import { invalidRequest } from "../../core/api-error.ts";
-import type { TextPrompt, TextRequest } from "../../core/chat-request.ts";
+import type { TextRequest } from "../../core/chat-request.ts";
 import { toGenerationOptions, toOutputFormat } from "../shared/generation-options.ts";
 import { MAX_CHOICES } from "../shared/generation-schema.ts";
+import { toTextPrompts } from "../shared/text-prompts.ts";
 import type { CompletionRequest } from "./schema.ts";
 
 /** What this surface generates when the client sets no limit. */
@@ -9,7 +10,7 @@ const DEFAULT_MAX_TOKENS = 16;
 
 /** The wire request as a TextRequest. Pure. Throws EdgeError `invalid-request` for fields that contradict each other. */
 export function toTextRequest(wire: CompletionRequest): TextRequest {
-  const prompts = toPrompts(wire.prompt);
+  const prompts = toTextPrompts(wire.prompt);
   const n = wire.n ?? 1;
   const bestOf = wire.best_of ?? n;
   if (bestOf !== n) {
@@ -27,13 +28,4 @@ export function toTextRequest(wire: CompletionRequest): TextRequest {
     output: toOutputFormat(wire),
     echo: wire.echo ?? false,
   };
-}
-
-function toPrompts(wire: CompletionRequest["prompt"]): readonly TextPrompt[] {
-  if (typeof wire === "string") return [wire];
-  return isOnePrompt(wire) ? [wire] : wire;
-}
-
-function isOnePrompt(wire: Exclude<CompletionRequest["prompt"], string>): wire is number[] {
-  return typeof wire[0] === "number";
 }

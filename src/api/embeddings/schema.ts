@@ -25,5 +25,3 @@ export const embeddingRequest = z.object({
   dimensions: unsupported("is not supported by this model; its vectors have one length"),
   user: z.string().nullish(),
 });
-
-export type EmbeddingRequest = z.output<typeof embeddingRequest>;

@@ -1,5 +1,6 @@
 import { invalidRequest } from "../../core/api-error.ts";
 import type {
+  OutputConstraint,
   OutputFormat,
   ResponseFormat,
   ToolChoice,
@@ -12,12 +13,6 @@ import { isRecord } from "./schema-walk.ts";
 import type { Schema } from "./schema-walk.ts";
 import { answerOrCalls, buildToolTags, toStructuralTag } from "./structural-tags.ts";
 import type { TaggedTool } from "./structural-tags.ts";
-
-/** What the engine may write, in one of the forms that it takes. */
-export interface OutputConstraint {
-  readonly type: "regex" | "json-schema" | "ebnf" | "structural-tag";
-  readonly text: string;
-}
 
 export interface ConstraintOptions extends OutputFormat {
   readonly toolChoice: ToolChoice;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
+import { createRandom } from "../../../support/random.ts";
 import type { ModelName } from "./compiled-models.ts";
 
 const CASES = new URL("../../../cases/tokenizer/", import.meta.url);
@@ -47,17 +48,6 @@ export function hashBytes(bytes: Uint8Array, start = 0x811c9dc5): number {
 /** Of the ids as little-endian u32. */
 export function hashIds(ids: Uint32Array, start?: number): number {
   return hashBytes(new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength), start);
-}
-
-/** xorshift32, the same in scripts/oracle/tokenizer.py. */
-function createRandom(seed: number): (limit: number) => number {
-  let state = Math.imul(seed, 2654435761) >>> 0 || 1;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state = (state ^ (state << 5)) >>> 0;
-    return state % limit;
-  };
 }
 
 const RANDOM_SEQUENCES = 800;
